@@ -7,6 +7,7 @@
 tool_pages = \
 	docs/man/gpumem-bench.1 \
 	docs/man/gpumem-conform.1 \
+	docs/man/gpumem-keep.1 \
 	docs/man/gpumem-probe.1 \
 	docs/man/gpumem-replay.1 \
 	docs/man/gpumem-report.1 \
@@ -192,6 +193,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/93-one-price-of-memory.md \
 	docs/decisions/94-what-tensorflow-keeps-of-a-trained-model.md \
 	docs/decisions/95-sleep.md \
+	docs/decisions/96-who-keeps-memory-whose-process-is-gone.md \
 	docs/decisions/98-large-handles-while-a-pool-grows.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
@@ -263,6 +265,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/plots/memory.svg \
 	docs/plots/size.svg \
 	docs/plots/threads.svg \
+	docs/keeping.md \
 	docs/python.md \
 	docs/report.png \
 	docs/report_map.png

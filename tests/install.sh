@@ -123,7 +123,7 @@ conform=$(find "$root" -name gpumem-conform -type f -perm -u+x)
 if [ -n "$conform" ]; then
 	is "$(find "$root" -path '*/bash-completion/completions/gpumem-*' |
 		sed 's,.*/,,' | sort | tr '\n' ' ')" \
-		"gpumem-bench gpumem-conform gpumem-probe gpumem-replay gpumem-report gpumem-resume $(
+		"gpumem-bench gpumem-conform gpumem-keep gpumem-probe gpumem-replay gpumem-report gpumem-resume $(
 		find "$root" -path '*/bin/gpumem-run' -printf '%f ')gpumem-suspend gpumem-trace " \
 		"bash finds the completion of each tool"
 	check "zsh finds that of all" test -f \

@@ -132,6 +132,7 @@ other_tests = \
 	tests/tool_conform.sh \
 	tests/tool_conform_lies.sh \
 	tests/tool_files.sh \
+	tests/tool_keep.sh \
 	tests/tool_kineto.sh \
 	tests/tool_names.sh \
 	tests/tool_oom.sh \

@@ -14,7 +14,7 @@ folder=$top_srcdir/tools/completion
 # Tools that only tell how they were called, with three devices of which one has
 # blanks in its name.
 mkdir "$scratch/bin" "$scratch/there" "$scratch/there/folder"
-for tool in probe replay bench conform report resume run suspend trace; do
+for tool in probe replay bench conform keep report resume run suspend trace; do
 	cat >"$scratch/bin/gpumem-$tool" <<-END
 		#!/bin/sh
 		if [ "\$*" = --list ]; then
@@ -73,7 +73,7 @@ bash_replies()
 }
 
 have_bash=$(bash -c 'echo yes' 2>/dev/null)
-for tool in probe replay bench conform report resume run suspend trace; do
+for tool in probe replay bench conform keep report resume run suspend trace; do
 	if [ ! -x "$tools/gpumem-$tool" ]; then
 		skip "gpumem-$tool was not built" "the options of gpumem-$tool"
 		continue
@@ -120,6 +120,7 @@ replies "gpumem-replay --passes=" ""
 replies "gpumem-replay --json " "folder one.trace two.trace.gz"
 replies "gpumem-replay on" "one.trace"
 replies "gpumem-bench --uniform t" "threads trim"
+replies "gpumem-keep d" "drop"
 replies "gpumem-conform " "cuda folder hip host opencl plugin.so"
 replies "gpumem-report " "folder four.rec one.trace two.trace.gz"
 replies "gpumem-trace --to=" "chrome pytorch trace"

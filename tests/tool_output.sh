@@ -102,6 +102,11 @@ wrong trace "--to=svg x" "--to=svg: expected trace, chrome or pytorch"
 wrong trace "-o x y" "--output needs --to"
 wrong report "" "expected a recording, trace or snapshot"
 wrong trace "" "expected a recording"
+wrong keep "" "expected serve, list, show, put, get, renew or drop"
+wrong keep "forget x" "forget: expected serve, list, show, put, get, renew or drop"
+wrong keep "drop" "drop: expected names behind it"
+wrong keep "--lease=0 put x 0" \
+	"--lease=0: expected a whole number from 1 to 2592000"
 wrong suspend "" "expected the number of a process"
 wrong suspend "--timeout=soon 1" \
 	"--timeout=soon: expected a number of seconds from 0 to 86400"
@@ -115,7 +120,7 @@ wrong probe "--nonsense" "unrecognized option '--nonsense'"
 
 # ---- width, in a file -----------------------------------------------------------
 
-for tool in probe replay bench conform report resume suspend trace; do
+for tool in probe replay bench conform keep report resume suspend trace; do
 	exits 0 "gpumem-$tool -h" "$tools/gpumem-$tool" -h
 	fits 80 "it"
 	cp "$scratch/out" "$scratch/help"

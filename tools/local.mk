@@ -7,6 +7,7 @@ if TOOLS
 bin_PROGRAMS = \
 	tools/gpumem-bench \
 	tools/gpumem-conform \
+	tools/gpumem-keep \
 	tools/gpumem-probe \
 	tools/gpumem-replay \
 	tools/gpumem-report \
@@ -286,6 +287,28 @@ tools/report/page_text.h: $(report_page)
 		echo 'NULL};' || exit 1; \
 	done >$@.tmp && mv $@.tmp $@
 $(libreport_la_OBJECTS): tools/report/page_text.h
+
+tools_gpumem_keep_CPPFLAGS = $(TOOL_CPPFLAGS)
+tools_gpumem_keep_LDADD = $(TOOL)
+tools_gpumem_keep_SOURCES = \
+	tools/gpumem-keep.c \
+	tools/keep/client.c \
+	tools/keep/client.h \
+	tools/keep/commands.c \
+	tools/keep/entries.c \
+	tools/keep/entries.h \
+	tools/keep/keep.h \
+	tools/keep/owner.c \
+	tools/keep/owner.h \
+	tools/keep/place.c \
+	tools/keep/print.c \
+	tools/keep/serve.c \
+	tools/keep/talk.c \
+	tools/keep/talk.h \
+	tools/keep/wire.c \
+	tools/keep/wire.h \
+	tools/keep/words.c \
+	tools/keep/words.h
 
 # Two programs of one source but for main().
 suspend_sources = \

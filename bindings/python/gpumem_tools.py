@@ -18,8 +18,8 @@ from gpumem_compile import C, TREE, archive, compile_all, compiles
 from gpumem_compile import leave_out, left_out, link, link_program, run
 
 FRAGMENTS = ["core", "tools", "tools/run", "tools/preload", "tools/layer"]
-NAMES = ["bench", "conform", "probe", "replay", "report", "resume", "run"]
-NAMES += ["suspend", "trace"]
+NAMES = ["bench", "conform", "keep", "probe", "replay", "report", "resume"]
+NAMES += ["run", "suspend", "trace"]
 # header: the library that goes with it, and Debian's package of both
 NEEDED = {
     "jansson.h": ("jansson", "libjansson-dev"),

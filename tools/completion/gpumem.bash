@@ -62,6 +62,9 @@ _gpumem_options()
 			"--threads= --uniform --warm="
 		;;
 	gpumem-conform) echo "--device= --one-thread --timeout=" ;;
+	gpumem-keep)
+		echo "--json --lease= --replace --root --socket= --words="
+		;;
 	gpumem-report)
 		echo "--blocks= --html --json --output= --png --pool= --svg"
 		;;
@@ -133,6 +136,7 @@ _gpumem()
 		_gpumem_files ""
 		;;
 	gpumem-bench) _gpumem_reply pair threads random trim growth churn record ;;
+	gpumem-keep) _gpumem_reply serve list show put get renew drop ;;
 	gpumem-conform)
 		_gpumem_reply cuda hip opencl host
 		_gpumem_files .so
@@ -141,4 +145,4 @@ _gpumem()
 }
 
 complete -F _gpumem gpumem-probe gpumem-replay gpumem-bench gpumem-conform \
-	gpumem-report gpumem-resume gpumem-run gpumem-suspend gpumem-trace
+	gpumem-keep gpumem-report gpumem-resume gpumem-run gpumem-suspend gpumem-trace
