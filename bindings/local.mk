@@ -13,6 +13,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_memory.py \
 	bindings/python/gpumem/_release.py \
 	bindings/python/gpumem/_report.py \
+	bindings/python/gpumem/_share.py \
 	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_compile.py \
@@ -23,6 +24,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_torch_subclass.py \
 	bindings/python/gpumem/_words.py \
 	bindings/python/gpumem/cupy.py \
+	bindings/python/gpumem/keep.py \
 	bindings/python/gpumem/numba.py \
 	bindings/python/gpumem/onnxruntime.py \
 	bindings/python/gpumem/py.typed \
@@ -58,6 +60,7 @@ EXTRA_DIST += \
 	bindings/python/src/pool_report.c \
 	bindings/python/src/pool_type.c \
 	bindings/python/src/pressure.c \
+	bindings/python/src/share.c \
 	bindings/python/src/subclass/allocator.cpp \
 	bindings/python/src/subclass/allocator.hpp \
 	bindings/python/src/subclass/checkpoint.cpp \
@@ -100,6 +103,7 @@ EXTRA_DIST += \
 	bindings/python/src/torch/plug.hpp \
 	bindings/python/src/torch/raise.cpp \
 	bindings/python/tests/test_interface.py \
+	bindings/python/tests/test_keep.py \
 	bindings/python/tests/test_numba.py \
 	bindings/python/tests/test_onnxruntime.py \
 	bindings/python/tests/test_pyopencl.py \

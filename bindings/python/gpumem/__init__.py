@@ -34,6 +34,7 @@ from ._core import (
     version,
 )
 from ._release import Kept, Released, Scope, release, scope
+from ._share import Shared
 from ._tags import tag
 
 __version__ = version()
@@ -46,6 +47,7 @@ __all__ = [
     "Pool",
     "Released",
     "Scope",
+    "Shared",
     "backends",
     "devices",
     "free",

@@ -273,6 +273,10 @@ static PyMethodDef methods[] = {
 	{"fill", KEYWORDS(buffer_fill), NAMED,
 	 "fill($self, value=0, stream=None)\n--\n\nQueues on the stream: all "
 	 "bytes become this one."},
+	{"share", buffer_share, METH_NOARGS,
+	 "share($self)\n--\n\n(description, descriptors) for another process, "
+	 "which has the same memory by\ngpumem.Shared(). The descriptors are "
+	 "the caller's to close. The pool has to\nbe shareable."},
 	{"__dlpack__", KEYWORDS(buffer_dlpack), NAMED,
 	 "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, "
 	 "copy=None)\n--\n\nA DLPack tensor of bytes, which keeps the block "

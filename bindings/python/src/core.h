@@ -178,6 +178,13 @@ PyObject *tag_set(PyObject *module, PyObject *args, PyObject *names);
 PyObject *leak_mark(PyObject *module, PyObject *unused);
 PyObject *oom_set(PyObject *module, PyObject *args, PyObject *names);
 
+/* ---- functions of share.c ------------------------------------------------ */
+
+PyObject *share_import(PyObject *module, PyObject *args, PyObject *names);
+PyObject *share_close(PyObject *module, PyObject *args, PyObject *names);
+PyObject *share_read(PyObject *module, PyObject *args, PyObject *names);
+PyObject *share_write(PyObject *module, PyObject *args, PyObject *names);
+
 /* ---- device -------------------------------------------------------------- */
 
 PyObject *device_info_dict(const struct gpumem_device_info *info);
@@ -192,6 +199,7 @@ bool buffer_live(const struct buffer *self);
 PyObject *buffer_write(PyObject *self, PyObject *args, PyObject *names);
 PyObject *buffer_read(PyObject *self, PyObject *args, PyObject *names);
 PyObject *buffer_fill(PyObject *self, PyObject *args, PyObject *names);
+PyObject *buffer_share(PyObject *self, PyObject *unused);
 /* Between memory of the buffer's device and the host's, or of the device alone;
  * waits until it is done. */
 gpumem_status buffer_copy(const struct buffer *self, void *to, const void *from,

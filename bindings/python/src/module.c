@@ -206,6 +206,17 @@ static PyMethodDef functions[] = {
 	{"tag_set", KEYWORDS(tag_set), NAMED,
 	 "tag_set($module, tag)\n--\n\nThe thread's tag is the one of this "
 	 "number."},
+	{"share_import", KEYWORDS(share_import), NAMED,
+	 "share_import($module, device, description, fds)\n--\n\n(address, "
+	 "nbytes) of a block of another process."},
+	{"share_close", KEYWORDS(share_close), NAMED,
+	 "share_close($module, address)\n--\n\nEnds one import."},
+	{"share_read", KEYWORDS(share_read), NAMED,
+	 "share_read($module, device, address, nbytes, stream=None)\n--\n\n"
+	 "Copies bytes out of memory of the device."},
+	{"share_write", KEYWORDS(share_write), NAMED,
+	 "share_write($module, device, address, data, stream=None)\n--\n\n"
+	 "Copies bytes into memory of the device."},
 	{"leak_mark", leak_mark, METH_NOARGS,
 	 "leak_mark($module)\n--\n\nA moment, for Pool.leaks(): what is "
 	 "allocated in a tracked pool from now on\ncomes after it."},

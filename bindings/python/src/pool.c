@@ -57,6 +57,20 @@ static bool kind_from(const char *name, gpumem_kind *kind_out)
 	return false;
 }
 
+static bool share_from(const char *name, uint32_t *share_out)
+{
+	for (uint32_t i = GPUMEM_SHARE_NONE; i <= GPUMEM_SHARE_IPC; i++)
+		if (strcmp(name, gpumem_share_name((gpumem_share)i)) == 0) {
+			*share_out = i;
+			return true;
+		}
+	PyErr_Format(PyExc_ValueError,
+		     "shareable is \"none\", \"any\", \"fd\" or \"ipc\", not "
+		     "\"%s\"",
+		     name);
+	return false;
+}
+
 /* A new reference to `device`, or to one that is opened by its name. */
 static struct device *device_from(PyObject *device)
 {
@@ -76,21 +90,22 @@ PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
 {
 	static char *keys[] = {
 		"device",     "name", "limit_bytes", "soft_limit_bytes",
-		"page_bytes", "kind", NULL};
+		"page_bytes", "kind", "shareable",   NULL};
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
 	struct number limit = {"limit_bytes", 0}, page = {"page_bytes", 0};
 	struct number soft = {"soft_limit_bytes", 0};
 	PyObject *object = Py_None, *self = NULL;
-	const char *kind = "device";
+	const char *kind = "device", *share = "none";
 	struct device *device;
 	gpumem_status status;
 	gpumem_pool *handle;
 
-	if (!parse(args, names, "|O$zO&O&O&s:Pool", keys, &object, &config.name,
+	if (!parse(args, names, "|O$zO&O&O&ss:Pool", keys, &object, &config.name,
 		   bytes_from, &limit, bytes_from, &soft, bytes_from, &page,
-		   &kind) ||
-	    !kind_from(kind, &config.kind))
+		   &kind, &share) ||
+	    !kind_from(kind, &config.kind) ||
+	    !share_from(share, &config.shareable))
 		return NULL;
 	config.limit_bytes = limit.value;
 	config.soft_limit_bytes = soft.value;

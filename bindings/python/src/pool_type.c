@@ -165,10 +165,13 @@ static PyMemberDef members[] = {
 static PyType_Slot slots[] = {
 	{Py_tp_doc,
 	 "Pool(device=None, *, name=None, limit_bytes=0, "
-	 "soft_limit_bytes=0, page_bytes=0, kind=\"device\")\n--\n\n"
+	 "soft_limit_bytes=0, page_bytes=0, kind=\"device\", "
+	 "shareable=\"none\")\n--\n\n"
 	 "A pool of a Device, or of one by its name. kind: "
-	 "\"device\", \"pinned\" or\n\"managed\" memory. It lives as "
-	 "long as it, or one of its buffers, does, until\nclose(), or to the "
+	 "\"device\", \"pinned\" or\n\"managed\" memory. shareable: how "
+	 "Buffer.share() describes its blocks: \"fd\", \"ipc\",\nor \"any\" "
+	 "of them. It lives as "
+	 "long as it, or one of its buffers, does,\nuntil close(), or to the "
 	 "end of `with`."},
 	{Py_tp_new, pool_new},
 	{Py_tp_dealloc, pool_dealloc},

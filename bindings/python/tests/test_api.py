@@ -86,7 +86,9 @@ class Signatures(unittest.TestCase):
                     self.assertTrue(inspect.signature(getattr(kind, name)), name)
 
     def test_every_argument_by_its_name(self):
-        pool = gpumem.Pool(device="host:0", name="x", limit_bytes=0)
+        pool = gpumem.Pool(
+            device="host:0", name="x", limit_bytes=0, shareable="none"
+        )
         gpumem.option_set(key="decay_ms", value=gpumem.option_get(key="decay_ms"))
         gpumem.option_set(key="decay_ms", value=None)
         gpumem.devices(backend="host")
