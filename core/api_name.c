@@ -42,6 +42,11 @@ const char *gpumem_pressure_limit_name(gpumem_pressure_limit limit)
 	return gm_pressure_limit_name(limit);
 }
 
+const char *gpumem_range_kind_name(gpumem_range_kind kind)
+{
+	return gm_range_kind_name(kind);
+}
+
 const char *gpumem_record_kind_name(unsigned kind)
 {
 	return gm_record_kind_name(kind);

@@ -206,6 +206,8 @@ libspace_la_SOURCES = \
 	core/space/parts.c \
 	core/space/price.c \
 	core/space/price.h \
+	core/space/ranges.c \
+	core/space/ranges.h \
 	core/space/space.c \
 	core/space/space.h
 
@@ -337,6 +339,7 @@ libpool_la_SOURCES = \
 	core/pool/pool.c \
 	core/pool/pool.h \
 	core/pool/pool_capacity.c \
+	core/pool/pool_range.c \
 	core/pool/pressure.c \
 	core/pool/query.c \
 	core/pool/reclaim.c \
@@ -399,6 +402,7 @@ libgpumem_la_SOURCES = \
 	core/api_library.c \
 	core/api_name.c \
 	core/api_object.c \
+	core/api_range.c \
 	core/api_record.c \
 	core/api_resize.c \
 	core/api_share.c \

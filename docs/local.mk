@@ -40,6 +40,7 @@ dist_man_MANS = \
 	docs/man/gpumem_out_of_memory.3 \
 	docs/man/gpumem_pool.3 \
 	docs/man/gpumem_pool_print.3 \
+	docs/man/gpumem_range.3 \
 	docs/man/gpumem_record.3 \
 	docs/man/gpumem_record.5 \
 	docs/man/gpumem_resize.3 \
@@ -194,6 +195,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/94-what-tensorflow-keeps-of-a-trained-model.md \
 	docs/decisions/95-sleep.md \
 	docs/decisions/96-who-keeps-memory-whose-process-is-gone.md \
+	docs/decisions/97-ranges-are-told-under-the-lock.md \
 	docs/decisions/98-large-handles-while-a-pool-grows.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \

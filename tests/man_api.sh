@@ -131,6 +131,7 @@ page_of()
 	gpumem_capacity) echo gpumem_pool_print.3 ;;
 	gpumem_hook_event) echo gpumem_hook.3 ;;
 	gpumem_oom) echo gpumem_oom.3 ;;
+	gpumem_range) echo gpumem_range.3 ;;
 	gpumem_shared) echo gpumem_share.3 ;;
 	gpumem_sleep_options | gpumem_slept) echo gpumem_sleep.3 ;;
 	gpumem_tag) echo gpumem_tag.3 ;;

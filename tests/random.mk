@@ -21,6 +21,7 @@ tests_attack_attack_SOURCES = \
 	tests/attack/pick.c \
 	tests/attack/pools.c \
 	tests/attack/rows.h \
+	tests/attack/ranges.c \
 	tests/attack/share.c \
 	tests/attack/streams.c \
 	tests/attack/tags.c \

@@ -35,6 +35,7 @@ DEFINE(gpumem_kind, kind_name, int, GPUMEM_KIND_LIST, WORD_OF_FOUR)
 DEFINE(gpumem_log_level, log_level_name, int, GPUMEM_LOG_LIST, WORD)
 DEFINE(gpumem_pressure_limit, pressure_limit_name, int, GPUMEM_PRESSURE_LIST,
        WORD)
+DEFINE(gpumem_range_kind, range_kind_name, int, GPUMEM_RANGE_LIST, WORD)
 DEFINE(unsigned, record_kind_name, unsigned, GPUMEM_RECORD_LIST, WORD_OF_FOUR)
 DEFINE(unsigned, served_name, unsigned, GPUMEM_SERVED_LIST, WORD_OF_STATISTIC)
 DEFINE(gpumem_share, share_name, int, GPUMEM_SHARE_LIST, WORD)

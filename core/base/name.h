@@ -18,6 +18,7 @@ const char *gm_hook_kind_name(gpumem_hook_kind kind);
 const char *gm_kind_name(gpumem_kind kind);
 const char *gm_log_level_name(gpumem_log_level level);
 const char *gm_pressure_limit_name(gpumem_pressure_limit limit);
+const char *gm_range_kind_name(gpumem_range_kind kind);
 const char *gm_record_kind_name(unsigned kind);
 const char *gm_served_name(unsigned served);
 const char *gm_share_name(gpumem_share share);

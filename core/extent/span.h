@@ -33,6 +33,7 @@ struct gm_span {
 	struct gm_extent *first;
 	struct gm_span *next, *prev;
 	bool stuck; /* VM: something in it does not unmap: it stays */
+	bool pinned; /* without: some of it is (space/ranges.h) */
 };
 
 struct gm_page {

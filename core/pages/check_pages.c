@@ -169,6 +169,14 @@ gpumem_status gm_pages_check(const struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+static bool is_pinned(const struct gm_heap *heap, const struct gm_page *page,
+		      const struct gm_page *end)
+{
+	while (page < end && !gm_page_pinned(heap, page))
+		page++;
+	return page < end;
+}
+
 /* Counts the pages of a handle that lie in the extent. */
 static void add_handle(const struct gm_heap *heap, const struct gm_page *page,
 		       const struct gm_page *end, struct gm_tally *tally,
@@ -180,7 +188,7 @@ static void add_handle(const struct gm_heap *heap, const struct gm_page *page,
 		at++;
 	while (at < end && !gm_page_begins(at));
 	*next_out = at;
-	if (gm_page_begins(page) &&
+	if (gm_page_begins(page) && !is_pinned(heap, page, at) &&
 	    gm_page_handle_pages(&heap->spans, page) == (size_t)(at - page))
 		tally->whole_bytes += (size_t)(at - page) * heap->page_bytes;
 	else

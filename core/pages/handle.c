@@ -22,11 +22,13 @@ static const struct gm_page *first_whole(const struct gm_page *page,
 	return page;
 }
 
-/* Freed last with seqno `newest` or before, on all its pages. */
-static bool completed(const struct gm_page *page, size_t pages, uint64_t newest)
+/* Freed last with seqno `newest` or before, and not pinned, on all its pages.
+ */
+static bool may_go(const struct gm_heap *heap, const struct gm_page *page,
+		   size_t pages, uint64_t newest)
 {
 	for (size_t i = 0; i < pages; i++)
-		if (page[i].seqno > newest)
+		if (page[i].seqno > newest || gm_page_pinned(heap, &page[i]))
 			return false;
 	return true;
 }
@@ -77,7 +79,7 @@ struct gm_run gm_handles_find(const struct gm_heap *heap,
 		pages = gm_page_handle_pages(&heap->spans, page);
 		if (pages > (size_t)(end - page))
 			break;
-		if (!most(query, pages) || !completed(page, pages, newest)) {
+		if (!most(query, pages) || !may_go(heap, page, pages, newest)) {
 			run.count = 0;
 			continue;
 		}
@@ -108,6 +110,7 @@ void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
 	end = (size_t)(page - spans->page) + run->count * run->pages;
 	if (end > spans->high_page)
 		spans->high_page = end;
+	gm_run_stays(heap, run);
 }
 
 void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
@@ -129,7 +132,37 @@ void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run)
 		  gm_run_bytes(heap, run));
 }
 
-/* Pages of a free extent less those at its ends whose handles go on beyond. */
+void gm_run_leaves(const struct gm_heap *heap, const struct gm_run *run)
+{
+	gm_ranges_tell(heap, GPUMEM_RANGE_UNMAPPING, run->start,
+		       gm_run_bytes(heap, run));
+}
+
+void gm_run_stays(const struct gm_heap *heap, const struct gm_run *run)
+{
+	gm_ranges_tell(heap, GPUMEM_RANGE_MAPPED, run->start,
+		       gm_run_bytes(heap, run));
+}
+
+/* Of handles of which some is pinned; the first one begins at `page`. */
+static size_t pinned_pages(const struct gm_heap *heap,
+			   const struct gm_page *page,
+			   const struct gm_page *end)
+{
+	size_t pages, sum = 0;
+
+	if (!heap->space->ranges.pin_count)
+		return 0;
+	for (; page < end; page += pages) {
+		pages = gm_page_handle_pages(&heap->spans, page);
+		if (!may_go(heap, page, pages, UINT64_MAX))
+			sum += pages;
+	}
+	return sum;
+}
+
+/* Pages of a free extent less those at its ends whose handles go on beyond, and
+ * those that are pinned. */
 static size_t whole_pages(const struct gm_heap *heap,
 			  const struct gm_extent *extent)
 {
@@ -142,7 +175,7 @@ static size_t whole_pages(const struct gm_heap *heap,
 	if (end < heap->spans.page + heap->spans.high_page)
 		while (page < end && !gm_page_begins(end))
 			end--;
-	return (size_t)(end - page);
+	return (size_t)(end - page) - pinned_pages(heap, page, end);
 }
 
 static uint64_t whole_pages_of(const struct gm_heap *heap,
@@ -180,7 +213,7 @@ static size_t completed_pages(const struct gm_heap *heap,
 	for (page = first_whole(page, end); page < end; page += pages) {
 		pages = gm_page_handle_pages(&heap->spans, page);
 		if (pages <= (size_t)(end - page) &&
-		    completed(page, pages, newest))
+		    may_go(heap, page, pages, newest))
 			sum += pages;
 	}
 	return sum;

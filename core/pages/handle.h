@@ -87,6 +87,13 @@ gpumem_status gm_range_release(struct gm_heap *heap,
 
 /* handle.c: the table of pages. */
 
+static inline bool gm_page_pinned(const struct gm_heap *heap,
+				  const struct gm_page *page)
+{
+	return gm_ranges_page(&heap->space->ranges,
+			      (size_t)(page - heap->spans.page));
+}
+
 /* Whole handles in a free extent, of one size, completed, or of the busy arena,
  * side by side: as many pages as there are at one place, up to what is wished;
  * none: count is 0. */
@@ -102,6 +109,10 @@ void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
 void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,
 		     gpumem_page *pages);
 void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
+/* Tells that they are about to be unmapped, or that they are not after all
+ * (space/ranges.h). */
+void gm_run_leaves(const struct gm_heap *heap, const struct gm_run *run);
+void gm_run_stays(const struct gm_heap *heap, const struct gm_run *run);
 uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
 /* Of whole handles in free extents what is completed, or of the arena that may
  * be busy. */
@@ -113,9 +124,14 @@ size_t gm_run_bytes(const struct gm_heap *heap, const struct gm_run *run);
 struct gm_extent *gm_run_cut(struct gm_heap *heap, struct gm_extent *extent,
 			     const struct gm_run *run);
 
-/* mapped.c: records that a handle was mapped there. */
+/* mapped.c: records that a handle was mapped there; the model's. */
 void gm_handle_record(const struct gm_heap *heap, uintptr_t address,
 		      const struct gm_handle *handle);
+void gm_pages_mapped(const struct gm_heap *heap,
+		     void (*fn)(uintptr_t address, uint64_t bytes, void *user),
+		     void *user);
+bool gm_pages_pin(struct gm_heap *heap, uintptr_t address, size_t bytes,
+		  bool pinned);
 
 /* supply.c */
 

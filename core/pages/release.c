@@ -159,8 +159,10 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 	size_t bytes = run->pages * heap->page_bytes, kept = run->count, gone;
 	gpumem_status status;
 
-	if (step->extent)
+	if (step->extent) {
 		gm_handles_list(heap, run, step->pages);
+		gm_run_leaves(heap, run);
+	}
 	status = gm_stale_clear(heap, step->pages, run->count);
 	pthread_mutex_unlock(&heap->mutex);
 	if (status == GPUMEM_OK && step->extent)
@@ -174,6 +176,7 @@ static uint64_t release(struct gm_heap *heap, struct step *step,
 	heap->space->releases++;
 	if (status != GPUMEM_OK && step->extent) {
 		(void)gm_arena_insert(step->extent->arena, step->extent);
+		gm_run_stays(heap, run);
 		return 0;
 	}
 	if (step->extent) {

@@ -53,6 +53,7 @@ static gpumem_status unmap(struct gm_heap *heap, struct gm_extent *extent,
 	struct gm_run run = gm_stale_run(heap, extent);
 	gpumem_status status;
 
+	gm_run_leaves(heap, &run);
 	gm_extent_set(extent, GM_EXTENT_RETIRING);
 	gm_ring_add(&heap->nodes, &stale->retiring, extent);
 	status = call_unmap(heap, &run, hold);
@@ -62,6 +63,7 @@ static gpumem_status unmap(struct gm_heap *heap, struct gm_extent *extent,
 	if (status != GPUMEM_OK) {
 		gm_extent_set(extent, GM_EXTENT_STALE);
 		gm_ring_add(&heap->nodes, &stale->ring, extent);
+		gm_run_stays(heap, &run);
 		return status;
 	}
 	stale->bytes -= extent->bytes;

@@ -52,9 +52,13 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 		request->forbidden = true;
 		return GPUMEM_CAPTURING;
 	}
-	if (status == GPUMEM_OK && !request->lends)
+	if (status == GPUMEM_OK && !request->lends) {
+		gm_run_leaves(heap, run);
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
 					 run->pages * heap->page_bytes);
+		if (status != GPUMEM_OK)
+			gm_run_stays(heap, run);
+	}
 	if (status != GPUMEM_OK)
 		return status;
 	for (size_t i = 0; i < run->count; i++) {

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void link_pool(struct gpumem_pool *pool)
 {
@@ -180,13 +181,15 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 	uint64_t blocks, bytes;
 	gpumem_status status;
 	bool graphs, grows, sleeps;
-	char live[640] = "";
+	char live[640] = "", pin[GPUMEM_RANGE_NAME_BYTES] = "";
 
 	gm_heap_stop(&pool->heap);
 	status = refuse_if_captured(pool);
 	graphs = pool->graphs != NULL;
 	grows = !gm_growth_none(&pool->heap);
 	sleeps = pool->heap.space->away.busy;
+	if (pool->heap.space->ranges.pin_count)
+		strcpy(pin, pool->heap.space->ranges.pins[0].name);
 	blocks = pool->heap.counters.blocks.current;
 	bytes = pool->heap.counters.allocated.current;
 	if (blocks && !force)
@@ -205,12 +208,17 @@ static gpumem_status refuse_if_used(struct gpumem_pool *pool, bool force)
 			"another thread puts pool \"%s\" on %s to sleep, "
 			"or wakes it",
 			pool->name, pool->device->info.name);
-	if ((!blocks && !graphs) || force)
+	if ((!blocks && !graphs && !*pin) || force)
 		return GPUMEM_OK;
 	if (graphs)
 		return gm_fail(GPUMEM_BUSY,
 			       "pool \"%s\" on %s holds memory of graphs",
 			       pool->name, pool->device->info.name);
+	if (!blocks)
+		return gm_fail(
+			GPUMEM_BUSY,
+			"memory of pool \"%s\" on %s is pinned by \"%s\"",
+			pool->name, pool->device->info.name, pin);
 	if (pool->reports)
 		pool->reports->tell_live(pool, live, sizeof(live));
 	return gm_fail(GPUMEM_BUSY,

@@ -202,6 +202,12 @@ gpumem_status gm_pool_pressure_add(struct gpumem_pool *pool,
 gpumem_status gm_pool_pressure_remove(struct gpumem_pool *pool,
 				      gpumem_pressure_fn fn, void *user);
 
+/* pool_range.c: adds or removes, pins or unpins. */
+gpumem_status gm_pool_range_hook(struct gpumem_pool *pool, gpumem_range_fn fn,
+				 void *user, bool adds);
+gpumem_status gm_pool_range_pin(struct gpumem_pool *pool, const void *ptr,
+				size_t bytes, const char *name, bool pins);
+
 /* pool_capacity.c: as gpumem_pool_capacity(). */
 gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 			       struct gpumem_capacity *capacity_out);

@@ -32,6 +32,8 @@ static struct gm_arena *keeper_of(const struct gm_heap *heap,
 	const struct gm_extent *extent = span->first;
 	struct gm_arena *keeper = NULL;
 
+	if (span->pinned)
+		return NULL;
 	for (; extent; extent = gm_extent_next(&heap->nodes, extent)) {
 		if (!gm_extent_is(extent, GM_EXTENT_FREE) ||
 		    extent->arena->graph)

@@ -85,7 +85,7 @@ bool gm_segment_whole(const struct gm_span *span)
 	const struct gm_extent *first = span->first;
 
 	return gm_extent_is(first, GM_EXTENT_FREE) && !first->next &&
-	       !first->arena->graph;
+	       !first->arena->graph && !span->pinned;
 }
 
 bool gm_segment_completed(const struct gm_span *span)
@@ -159,6 +159,7 @@ static struct gm_extent *add(struct gm_heap *heap, struct gm_arena *arena,
 	span->first = extent;
 	gm_span_link(&heap->spans, span);
 	gm_segment_record(heap, span);
+	gm_ranges_tell(heap, GPUMEM_RANGE_MAPPED, span->address, span->bytes);
 	return gm_arena_insert(arena, extent);
 }
 
@@ -197,6 +198,8 @@ gpumem_status gm_segment_release(struct gm_heap *heap,
 	*bytes_out = 0;
 	if (!span)
 		return GPUMEM_OK;
+	gm_ranges_tell(heap, GPUMEM_RANGE_UNMAPPING, span->address,
+		       span->bytes);
 	unlink_span(heap, span);
 	heap->nodes.promised++; /* should it come back */
 	space->releasing_bytes += span->bytes;
@@ -217,6 +220,19 @@ gpumem_status gm_segment_release(struct gm_heap *heap,
 	return GPUMEM_OK;
 }
 
+static bool give_back(struct gm_heap *heap, const struct gm_span *span)
+{
+	gpumem_status status;
+
+	gm_ranges_tell(heap, GPUMEM_RANGE_UNMAPPING, span->address,
+		       span->bytes);
+	status = gm_driver_free(&heap->driver, span->address, span->bytes);
+	if (status != GPUMEM_OK)
+		gm_ranges_tell(heap, GPUMEM_RANGE_MAPPED, span->address,
+			       span->bytes);
+	return status == GPUMEM_OK;
+}
+
 /* Before the heap grows: with the mutex held all the time, since what was found
  * out so far must stay true. What cannot be given back now is no reason to
  * fail. False: nothing went. */
@@ -228,9 +244,7 @@ static bool make_room(struct gm_heap *heap, uint64_t keep_bytes)
 	for (; span && heap->counters.reserved.current > keep_bytes;
 	     span = next) {
 		next = span->next;
-		if (!gm_segment_completed(span) ||
-		    gm_driver_free(&heap->driver, span->address, span->bytes) !=
-			    GPUMEM_OK)
+		if (!gm_segment_completed(span) || !give_back(heap, span))
 			continue;
 		unlink_span(heap, span);
 		gm_budget_unreserve(heap, span->bytes, 1);

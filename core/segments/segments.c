@@ -147,6 +147,29 @@ static void record(const struct gm_heap *heap)
 		gm_segment_record(heap, span);
 }
 
+static void mapped(const struct gm_heap *heap,
+		   void (*fn)(uintptr_t address, uint64_t bytes, void *user),
+		   void *user)
+{
+	const struct gm_span *span = heap->spans.first;
+
+	for (; span; span = span->next)
+		fn(span->address, span->bytes, user);
+}
+
+static bool pin(struct gm_heap *heap, uintptr_t address, size_t bytes,
+		bool pinned)
+{
+	struct gm_span *span =
+		heap->spans.first ? gm_span_of(&heap->spans, address) : NULL;
+
+	if (!span || address - span->address >= span->bytes ||
+	    bytes > span->bytes - (address - span->address))
+		return false;
+	span->pinned = pinned;
+	return true;
+}
+
 static gpumem_status open(struct gm_heap *heap, struct gpumem_device *peer)
 {
 	return gm_device_peer_enable(heap->driver.device, peer);
@@ -206,6 +229,8 @@ const struct gm_model gm_segments = {
 	.now_bytes = now_bytes,
 	.unit = unit,
 	.record = record,
+	.mapped = mapped,
+	.pin = pin,
 	.open = open,
 	.check_free = check_free,
 	.check = check,

@@ -43,6 +43,7 @@ gpumem_status gm_space_fini(struct gm_heap *heap)
 
 	if (!heap->space)
 		return GPUMEM_OK;
+	gm_ranges_end(heap);
 	heap->space->model->end(heap, &first);
 	while (spans->first) {
 		struct gm_span *span = spans->first;

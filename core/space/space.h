@@ -36,6 +36,7 @@
 #include "budget.h"
 #include "growth.h"
 #include "price.h"
+#include "ranges.h"
 #include "base/option.h"
 
 struct gm_arena;
@@ -89,6 +90,7 @@ struct gm_space {
 	const struct gm_model *model; /* constant */
 	struct gm_budget budget;
 	struct gm_growth growth;
+	struct gm_ranges ranges;
 	uint64_t releasing_bytes; /* being given back: see release.c */
 	uint64_t releases; /* how often that ended, in success or failure */
 	/* With pages. */
@@ -159,6 +161,16 @@ struct gm_model {
 	struct gm_unit (*unit)(const struct gm_heap *heap,
 			       const struct gm_span *span, uintptr_t address);
 	void (*record)(const struct gm_heap *heap);
+	/* Calls fn for each range that has memory and is not about to lose it.
+	 */
+	void (*mapped)(const struct gm_heap *heap,
+		       void (*fn)(uintptr_t address, uint64_t bytes,
+				  void *user),
+		       void *user);
+	/* It stays, or may go again, whole units of it. False: some of it has
+	 * no memory, or is about to lose it, and nothing was changed. */
+	bool (*pin)(struct gm_heap *heap, uintptr_t address, size_t bytes,
+		    bool pinned);
 	gpumem_status (*open)(struct gm_heap *heap, struct gpumem_device *peer);
 	/* A free extent, which is added to the tally's parts; and all. */
 	gpumem_status (*check_free)(const struct gm_heap *heap,

@@ -38,7 +38,7 @@
  *   library must not be cancelled asynchronously (PTHREAD_CANCEL_ASYNCHRONOUS).
  * - A function that the library calls must return. If it leaves by longjmp() or
  *   a C++ exception, its thread can no longer be cancelled and logs nothing any
- *   more. Out of gpumem_block_visit(), gpumem_pool_visit(), a hook and a
+ *   more. Out of gpumem_block_visit(), gpumem_pool_visit(), hooks and a
  *   backend's functions it also leaves locks held: other threads then block for
  *   ever. Only the log function may: it is called when the call is over, whose
  *   result is then lost.
@@ -678,8 +678,8 @@ gpumem_pool_create(gpumem_device *device,
 
 /* Waits for pending blocks, gives everything back and frees the pool. No other
  * thread may be using the pool. flags: 0 or GPUMEM_DESTROY_FORCE. BUSY, and
- * nothing happens, while blocks are live or there are graphs, without
- * GPUMEM_DESTROY_FORCE. BUSY also, with it or not, while one of its streams is
+ * nothing happens, while blocks are live, there are graphs, or memory is pinned
+ * (gpumem_range_pin()), without GPUMEM_DESTROY_FORCE. BUSY also, with it or not, while one of its streams is
  * being captured, the program holds a gpumem_view() of one of its blocks (views
  * that it does not hold may be released then), or another thread, which should
  * not, is taking memory from the driver for it. After LOST only host
@@ -1259,6 +1259,76 @@ typedef void (*gpumem_hook_fn)(gpumem_pool *pool,
  * pool's lock; without one nothing is slower. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_hook_set(gpumem_pool *pool, gpumem_hook_fn fn, void *user);
+
+/* ---- Ranges: for whoever registers addresses elsewhere ------------------- */
+
+/*
+ * Network cards, storage and other processes know memory by addresses that were
+ * registered with them (NCCL, UCX, NIXL, cuFile). A pool maps and unmaps memory
+ * behind addresses: what is registered must be what is there.
+ *
+ * A hook of ranges is told after addresses have memory and before they lose it.
+ * Or a range is pinned: it keeps its memory until it is unpinned.
+ */
+
+/* name, number, word */
+#define GPUMEM_RANGE_LIST(X)                                                  \
+	X(MAPPED, 1, "mapped")       /* has memory from now on */             \
+	X(UNMAPPING, 2, "unmapping") /* is about to lose it */
+
+typedef enum gpumem_range_kind {
+#define GPUMEM_RANGE_ENUM(name, number, word) GPUMEM_RANGE_##name = (number),
+	GPUMEM_RANGE_LIST(GPUMEM_RANGE_ENUM)
+#undef GPUMEM_RANGE_ENUM
+} gpumem_range_kind;
+
+/* "unmapping" */
+GPUMEM_API const char *gpumem_range_kind_name(gpumem_range_kind kind);
+
+struct gpumem_range {
+	size_t size;
+	gpumem_range_kind kind; /* a later version may have more */
+	void *ptr;
+	uint64_t bytes; /* whole pages, or a segment */
+};
+
+/* The pool is locked meanwhile: fn must not call gpumem, nor anything that
+ * takes memory from or gives it to this pool, nor wait for a thread that may,
+ * and must return. `range` is valid during the call. */
+typedef void (*gpumem_range_fn)(gpumem_pool *pool,
+				const struct gpumem_range *range, void *user);
+
+/* Calls fn for each range of the pool that is mapped now, before this returns,
+ * and from then on after each range is mapped and before it is unmapped, moved
+ * or given back, in the thread that does it; also at the end of the pool. An
+ * UNMAPPING that the driver then refuses is followed by MAPPED. Each address is
+ * told by turns, MAPPED first; what was told in one piece may go in several.
+ * Blocks are not told: memory stays mapped when a block is freed. A pool can
+ * have several. OK; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_range_hook_add(gpumem_pool *pool, gpumem_range_fn fn, void *user);
+
+/* When it returns no thread is inside fn, nor will be. It is told of nothing:
+ * what it registered is its own to end. OK; NOT_FOUND. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_range_hook_remove(gpumem_pool *pool, gpumem_range_fn fn, void *user);
+
+#define GPUMEM_RANGE_NAME_BYTES 64
+
+/* So many bytes at ptr, in one block or one range as a hook is told of it, stay
+ * where they are: they are not unmapped, moved or given back, whether a block
+ * lies there or not, until as many calls of gpumem_range_unpin() as of this
+ * one. Whole physical handles stay with them, or the segment. `name` says who
+ * wants that, in less than GPUMEM_RANGE_NAME_BYTES: gpumem_pool_destroy() is
+ * BUSY, and says it, unless it is forced. OK; BAD_POINTER: some of it has no
+ * memory of the pool; NO_HOST_MEMORY. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_range_pin(gpumem_pool *pool, const void *ptr, size_t bytes,
+		 const char *name);
+/* With the arguments of the pin. OK; NOT_FOUND. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_range_unpin(gpumem_pool *pool, const void *ptr, size_t bytes,
+		   const char *name);
 
 /* name, number, word */
 #define GPUMEM_BLOCK_LIST(X)                                                  \

@@ -37,6 +37,7 @@
 	X(gpumem_kind_name, 1, 0)                                              \
 	X(gpumem_log_level_name, 1, 0)                                         \
 	X(gpumem_pressure_limit_name, 1, 0)                                    \
+	X(gpumem_range_kind_name, 1, 0)                                        \
 	X(gpumem_record_kind_name, 1, 0)                                       \
 	X(gpumem_served_name, 1, 0)                                            \
 	X(gpumem_share_name, 1, 0)                                             \
@@ -134,6 +135,10 @@
 	X(gpumem_block_set_user, 10, B(BAD_POINTER) | B(NO_HOST_MEMORY))       \
 	X(gpumem_block_visit, 2, 0)                                            \
 	X(gpumem_query, 10, B(BAD_POINTER))                                    \
+	X(gpumem_range_hook_add, 2, B(NO_HOST_MEMORY))                         \
+	X(gpumem_range_hook_remove, 2, B(NOT_FOUND))                           \
+	X(gpumem_range_pin, 6, B(BAD_POINTER) | B(NO_HOST_MEMORY))             \
+	X(gpumem_range_unpin, 2, B(NOT_FOUND))                                 \
 	X(gpumem_record_begin, 2, B(BUSY) | B(NO_HOST_MEMORY))                 \
 	X(gpumem_record_end, 2, 0)                                             \
 	X(gpumem_resize, 30,                                                   \

@@ -183,6 +183,8 @@ lib_tests = \
 	tests/unit/lib/print \
 	tests/unit/lib/quarantine \
 	tests/unit/lib/query \
+	tests/unit/lib/ranges \
+	tests/unit/lib/ranges_threads \
 	tests/unit/lib/realtime \
 	tests/unit/lib/record \
 	tests/unit/lib/record_file \

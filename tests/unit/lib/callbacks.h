@@ -27,6 +27,14 @@ CALLBACK bool any_tag(const struct gpumem_tag *one, void *user)
 	return true;
 }
 
+CALLBACK void any_range(gpumem_pool *pool, const struct gpumem_range *one,
+			void *user)
+{
+	(void)pool;
+	(void)one;
+	(void)user;
+}
+
 CALLBACK bool any_block(const struct gpumem_block *one, void *user)
 {
 	(void)one;

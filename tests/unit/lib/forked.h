@@ -100,6 +100,10 @@ static void child_pools(void)
 	forked(gpumem_pool_print(pool, 0, any_text, NULL));
 	forked(gpumem_device_report(device, 0, any_text, NULL));
 	forked(gpumem_pool_hook_set(pool, NULL, NULL));
+	forked(gpumem_range_hook_add(pool, any_range, NULL));
+	forked(gpumem_range_hook_remove(pool, any_range, NULL));
+	forked(gpumem_range_pin(pool, &made, 1, "child"));
+	forked(gpumem_range_unpin(pool, &made, 1, "child"));
 	forked(gpumem_pool_track_begin(pool, 0));
 	forked(gpumem_pool_track_end(pool));
 	forked(gpumem_pool_print_leaks(pool, 0, 0, 0, any_text, NULL));
