@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	bindings/python/src/pool.c \
 	bindings/python/src/pool_limit.c \
 	bindings/python/src/pool_peer.c \
+	bindings/python/src/pool_range.c \
 	bindings/python/src/pool_report.c \
 	bindings/python/src/pool_type.c \
 	bindings/python/src/pressure.c \

@@ -153,6 +153,10 @@ PyObject *pool_limit(PyObject *self, void *which);
 int pool_limit_set(PyObject *self, PyObject *value, void *which);
 /* pool_peer.c */
 PyObject *pool_add_peer(PyObject *self, PyObject *args, PyObject *names);
+/* pool_range.c */
+PyObject *pool_ranges(PyObject *self, PyObject *unused);
+PyObject *pool_pin(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_unpin(PyObject *self, PyObject *args, PyObject *names);
 /* Appends to a string that *user refers to; NULL once that has failed. */
 void text_append(const char *text, void *user);
 /* repr(), and what a notebook shows. */

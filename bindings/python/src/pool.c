@@ -88,9 +88,9 @@ static struct device *device_from(PyObject *device)
 
 PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
 {
-	static char *keys[] = {
-		"device",     "name", "limit_bytes", "soft_limit_bytes",
-		"page_bytes", "kind", "shareable",   NULL};
+	static char *keys[] = {"device",	   "name",	 "limit_bytes",
+			       "soft_limit_bytes", "page_bytes", "kind",
+			       "shareable",	   NULL};
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
 	struct number limit = {"limit_bytes", 0}, page = {"page_bytes", 0};
@@ -101,9 +101,9 @@ PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *names)
 	gpumem_status status;
 	gpumem_pool *handle;
 
-	if (!parse(args, names, "|O$zO&O&O&ss:Pool", keys, &object, &config.name,
-		   bytes_from, &limit, bytes_from, &soft, bytes_from, &page,
-		   &kind, &share) ||
+	if (!parse(args, names, "|O$zO&O&O&ss:Pool", keys, &object,
+		   &config.name, bytes_from, &limit, bytes_from, &soft,
+		   bytes_from, &page, &kind, &share) ||
 	    !kind_from(kind, &config.kind) ||
 	    !share_from(share, &config.shareable))
 		return NULL;

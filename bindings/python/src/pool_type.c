@@ -125,6 +125,16 @@ static PyMethodDef methods[] = {
 	 "add_peer($self, device)\n--\n\nKernels of that device may use the "
 	 "pool's blocks from now on, live ones too;\nit stays open as long as "
 	 "the pool."},
+	{"ranges", pool_ranges, METH_NOARGS,
+	 "ranges($self)\n--\n\n[(address, nbytes)] of what has memory now, "
+	 "whole pages or segments."},
+	{"pin", KEYWORDS(pool_pin), NAMED,
+	 "pin($self, address, nbytes, name='python')\n--\n\nThese bytes keep "
+	 "their memory until unpin(), also when the block there is\nfreed: for "
+	 "whoever registers them elsewhere (NCCL, UCX, NIXL, cuFile)."},
+	{"unpin", KEYWORDS(pool_unpin), NAMED,
+	 "unpin($self, address, nbytes, name='python')\n--\n\nUndoes one pin() "
+	 "with the same arguments."},
 	{"drop_stream", KEYWORDS(pool_drop_stream), NAMED,
 	 "drop_stream($self, stream)\n--\n\nA stream that the program destroys "
 	 "itself is about to go."},

@@ -16,6 +16,31 @@ import gpumem
 MIB = 1 << 20
 
 
+class Ranges(unittest.TestCase):
+    def test_what_is_pinned_stays(self):
+        pool = gpumem.Pool("host:0")
+        block = pool.alloc(8 * MIB)
+        address, nbytes = block.ptr, block.nbytes
+        within = lambda: any(
+            x <= address and address + nbytes <= x + y for x, y in pool.ranges()
+        )
+        self.assertTrue(within())
+        pool.pin(address, nbytes, name="test")
+        block.free()
+        self.assertEqual(pool.trim(), 0)
+        self.assertTrue(within())
+        with self.assertRaisesRegex(gpumem.Error, 'pinned by "test"'):
+            pool.close()
+        with self.assertRaises(gpumem.Error):
+            pool.unpin(address, nbytes)
+        pool.unpin(address, nbytes, "test")
+        self.assertGreater(pool.trim(), 0)
+        self.assertFalse(within())
+        with self.assertRaises(gpumem.Error):
+            pool.pin(address, nbytes)
+        pool.close()
+
+
 class Devices(unittest.TestCase):
     def test_is_what_it_says(self):
         device = gpumem.Device("host:0")
