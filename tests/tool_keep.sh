@@ -214,7 +214,8 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups true 2>/dev/null &
 	}
 	begin_other()
 	{
-		as_other "$keep" --socket="$other" "$@" serve &
+		setpriv --reuid=65534 --clear-groups "$keep" --socket="$other" \
+			serve &
 		daemon=$!
 		soon as_other "$keep" --socket="$other" list >/dev/null 2>&1
 	}

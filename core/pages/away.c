@@ -126,6 +126,18 @@ static size_t destroy(struct gm_heap *heap, const struct gm_run *run,
 	return gone;
 }
 
+static gpumem_status unmap(struct gm_heap *heap, const struct gm_run *run,
+			   size_t bytes)
+{
+	gpumem_status status;
+
+	gm_run_leaves(heap, run);
+	status = gm_driver_unmap(&heap->driver, run->start, run->count, bytes);
+	if (status != GPUMEM_OK)
+		gm_run_stays(heap, run);
+	return status;
+}
+
 static uint64_t unmap_run(struct gm_heap *heap, const struct gm_run *run,
 			  struct gm_first *first)
 {
@@ -140,8 +152,7 @@ static uint64_t unmap_run(struct gm_heap *heap, const struct gm_run *run,
 					 "a page is still mapped where it was "
 					 "before");
 	if (status == GPUMEM_OK)
-		status = gm_driver_unmap(&heap->driver, run->start, run->count,
-					 bytes);
+		status = unmap(heap, run, bytes);
 	gm_first_keep(first, status);
 	if (status != GPUMEM_OK) {
 		unmark_run(heap, run);

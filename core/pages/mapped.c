@@ -113,7 +113,8 @@ static bool can_stay(const struct gm_heap *heap, const struct gm_span *span,
 		while (gm_extent_end(extent) <= at)
 			extent = gm_extent_next(&heap->nodes, extent);
 		if (page >= heap->spans.page + heap->spans.high_page ||
-		    !page->handle || leaves(extent) || is_stale(extent))
+		    !page->handle || gm_page_is_away(page) || leaves(extent) ||
+		    is_stale(extent))
 			return false;
 	}
 	return true;

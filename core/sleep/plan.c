@@ -196,6 +196,17 @@ static gpumem_status judge(struct walk *walk, uintptr_t at, uintptr_t end,
 	return GPUMEM_NOT_READY;
 }
 
+static gpumem_status add_area(struct walk *walk, uintptr_t at, size_t bytes)
+{
+	const char *pinned = gm_ranges_pinned(walk->heap, at, bytes);
+
+	if (pinned)
+		return gm_fail(GPUMEM_BUSY,
+			       "\"%s\" has pinned memory that is to sleep",
+			       pinned);
+	return gm_areas_add(&walk->taking->areas, at, bytes);
+}
+
 static gpumem_status plan_span(struct walk *walk, const struct gm_span *span)
 {
 	const struct gm_heap *heap = walk->heap;
@@ -217,7 +228,7 @@ static gpumem_status plan_span(struct walk *walk, const struct gm_span *span)
 			continue;
 		status = judge(walk, at, at + bytes, &goes);
 		if (status == GPUMEM_OK && goes)
-			status = gm_areas_add(&walk->taking->areas, at, bytes);
+			status = add_area(walk, at, bytes);
 	}
 	return status;
 }

@@ -37,7 +37,7 @@ enum {
 	HELD = 16, /* objects that the program retains */
 	OFFERS = 2,
 	OFFER_FDS = 16,
-	ROWS_MAX = 128,
+	ROWS_MAX = 160,
 	PROBE = 128 /* bytes written and read at each end of a block */
 };
 

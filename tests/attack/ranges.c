@@ -4,6 +4,7 @@
 /* Attacks: hooks of ranges, and pins. What is pinned is unpinned in the same
  * step, so that it is nobody's end that is refused. */
 #include "attack.h"
+#include "rows.h"
 
 static void hear(gpumem_pool *handle, const struct gpumem_range *range,
 		 void *user)
@@ -83,15 +84,19 @@ void attack_gpumem_range_pin(void)
 	       "what was pinned is not");
 }
 
-/* Of what is not pinned. */
+/* Of what was just pinned, or is not. */
 void attack_gpumem_range_unpin(void)
 {
 	struct block *block = pick_block();
-	struct pool *pool = pick_pool();
+	struct pool *pool = block ? block->pool : pick_pool();
+	void *ptr = block ? block->ptr : (void *)&block;
 	const char *name = pick_name();
 	size_t bytes = pick_size_of(block);
+	bool pinned =
+		one_in(2) && block && name &&
+		gpumem_range_pin(pool->handle, ptr, bytes, name) == GPUMEM_OK;
 
-	step.wrong = B(NOT_FOUND) | B(INVALID);
-	(void)judge(gpumem_range_unpin(
-		pool_of(pool), block ? block->ptr : &block, bytes, name));
+	if (!pinned)
+		step.wrong = B(NOT_FOUND) | B(INVALID);
+	(void)judge(gpumem_range_unpin(pool_of(pool), ptr, bytes, name));
 }
