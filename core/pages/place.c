@@ -258,24 +258,40 @@ static void look_ahead(const struct gm_heap *heap,
 	plan->handle_pages = pages;
 }
 
-gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
-			    struct gm_arena *arena, size_t bytes,
-			    size_t alignment, struct gm_extent **extent_out)
+/* *plan is where, and whether for the blocks to come as well. */
+static gpumem_status grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			  struct gm_arena *arena, size_t bytes,
+			  size_t alignment, bool ahead, struct gm_plan *plan,
+			  struct gm_extent **extent_out)
 {
-	struct gm_plan plan;
-
-	if (!choose_or_retire(heap, attempt, arena, bytes, alignment, &plan)) {
+	if (!choose_or_retire(heap, attempt, arena, bytes, alignment, plan)) {
 		gpumem_status status = gm_range_extend(heap, bytes, alignment);
 
 		if (status != GPUMEM_OK)
 			return status;
-		(void)choose(heap, attempt, arena, bytes, alignment, &plan);
+		(void)choose(heap, attempt, arena, bytes, alignment, plan);
 	}
-	if (plan.count * heap->page_bytes > gm_limit_room(heap, attempt))
+	if (plan->count * heap->page_bytes > gm_limit_room(heap, attempt))
 		heap->space->budget.met_limit = true;
-	make_own(arena, &plan);
-	look_ahead(heap, attempt, arena, bytes, &plan);
-	plan.in_order = true;
-	plan.lets_go = !heap->space->growth.let_go;
-	return gm_plan_map(heap, attempt, arena, &plan, bytes, extent_out);
+	make_own(arena, plan);
+	if (ahead)
+		look_ahead(heap, attempt, arena, bytes, plan);
+	plan->in_order = true;
+	plan->lets_go = !heap->space->growth.let_go;
+	return gm_plan_map(heap, attempt, arena, plan, bytes, extent_out);
+}
+
+gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
+			    struct gm_arena *arena, size_t bytes,
+			    size_t alignment, struct gm_extent **extent_out)
+{
+	struct gm_plan plan = {0};
+	gpumem_status status = grow(heap, attempt, arena, bytes, alignment,
+				    true, &plan, extent_out);
+
+	/* The block alone may be had. */
+	if (status == GPUMEM_NO_MEMORY && plan.handle_pages && !*extent_out)
+		status = grow(heap, attempt, arena, bytes, alignment, false,
+			      &plan, extent_out);
+	return status;
 }

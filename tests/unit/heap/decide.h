@@ -318,7 +318,6 @@ HEAP_USE void row_begin(const struct row *row)
 	scene.option_count = 0;
 	scene.captured = '\0';
 	scene.unit = vm ? 2 * MIB : MIB;
-	scene.capacity = vm ? 256 * MIB : 1024 * MIB;
 	step = 0;
 	option("host.capacity", vm ? "256MiB" : "1GiB");
 	each_word(row->given, set_option);

@@ -126,6 +126,8 @@ static const struct row rows[] = {
 	{"where there is a limit less", GROWS "limit=16384", "a1024", "a1",
 	 "create=1 +2"},
 	{"nothing beyond it", GROWS "limit=16385", "a16384", "a1", "+1"},
+	{"nothing that the device does not have", GROWS "outside=1027", "a1024",
+	 "a1!w a1!w", "driver +1 ; driver +1"},
 	{"nothing once memory was short", GROWS "limit=full freed=8192",
 	 "a1024 a-3 a1", "freed=0 a3%2048 limit=16384 a1",
 	 "moved=3 ; ; create=1 +1"},

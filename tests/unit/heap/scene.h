@@ -30,7 +30,6 @@ static struct {
 	char options[OPTIONS][32];
 	unsigned option_count;
 	char captured;
-	uint64_t capacity;
 } scene;
 
 /* ---- words ---- */
@@ -129,7 +128,8 @@ HEAP_USE bool set(const char *key, const char *value)
 		heap.counters.freed_at_trim =
 			gm_counters_freed(&heap.counters) - amount_of(value);
 	else if (!strcmp(key, "outside"))
-		must(gpumem_host_outside(0, scene.capacity - amount_of(value)));
+		must(gpumem_host_outside(0, heap.capacity_bytes -
+						    amount_of(value)));
 	else if (!strcmp(key, "places"))
 		heap.space->stale.most =
 			heap.space->stale.handles + (size_t)atoi(value);
