@@ -60,7 +60,7 @@ gpumem_status gpumem_pool_sleep(gpumem_pool *pool,
 	status = take_options(options, &own);
 	if (status == GPUMEM_OK)
 		status = gm_pool_sleep(pool, &own, &slept);
-	if (slept_out)
+	if (status == GPUMEM_OK && slept_out)
 		gm_struct_copy(slept_out, &slept);
 	return status;
 }
@@ -79,7 +79,7 @@ gpumem_status gpumem_pool_wake(gpumem_pool *pool, uint32_t tag,
 	status = gm_check_tag(tag);
 	if (status == GPUMEM_OK)
 		status = gm_pool_wake(pool, tag, &slept);
-	if (slept_out)
+	if (status == GPUMEM_OK && slept_out)
 		gm_struct_copy(slept_out, &slept);
 	return status;
 }

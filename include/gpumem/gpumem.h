@@ -894,7 +894,7 @@ struct gpumem_slept {
  * pages are unmapped and go back to the driver. What is free goes back too. No
  * work may use the blocks, nor the host, from the call on until
  * gpumem_pool_wake() has returned: an access faults. options NULL: all blocks,
- * all default. slept_out may be NULL, and is written on every return.
+ * all default. slept_out may be NULL.
  *
  * It waits, for timeout_ns at most, for the work so far of the streams that the
  * blocks were allocated on and that gpumem_use_on() named, and for what keeps
@@ -927,11 +927,11 @@ gpumem_pool_sleep(gpumem_pool *pool, const struct gpumem_sleep_options *options,
  * lies on the same pages; 0: all, and the memory of graphs. First takes all the
  * memory that they need, as an allocation would, by trims, pressure callbacks
  * and waiting, within the limit, beyond the soft one; then maps it and copies
- * the content back, which is over when it returns. slept_out may be NULL, and
- * is written on every return. OK, also when nothing sleeps. LIMIT, NO_MEMORY:
- * the text says who has the memory. BUSY: as of gpumem_pool_sleep().
- * NO_HOST_MEMORY, DRIVER. Whatever fails, all of it still sleeps, nothing is
- * lost, and the call can be repeated. LOST: the content is, too.
+ * the content back, which is over when it returns. slept_out may be NULL. OK,
+ * also when nothing sleeps. LIMIT, NO_MEMORY: the text says who has the memory.
+ * BUSY: as of gpumem_pool_sleep(). NO_HOST_MEMORY, DRIVER. Whatever fails, all
+ * of it still sleeps, nothing is lost, and the call can be repeated. LOST: the
+ * content is, too.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_wake(gpumem_pool *pool, uint32_t tag,

@@ -66,7 +66,8 @@ void *out_struct(size_t bytes)
 		size = bytes + random_below(ROOM - bytes + 1);
 	out = out_begin(size);
 	if (rarely()) {
-		size = one_in(3) ? bytes - 8 - random_below(bytes - 8)
+		/* No struct has become twice as large as it was. */
+		size = one_in(3) ? bytes / 2 - random_below(bytes / 2)
 				 : none[random_below(COUNT(none))];
 		wrong(B(INVALID));
 	}

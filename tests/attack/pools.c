@@ -247,6 +247,8 @@ void attack_gpumem_pool_sleep(void)
 		return;
 	pool = pick_pool();
 	out = one_in(2) ? NULL : out_struct(sizeof(*out));
+	if (!out)
+		step.wrong = pool ? 0 : B(INVALID);
 	options.flags = (uint32_t)random_below(4);
 	options.timeout_ns = 1 + random_below(1000000);
 	options.tag = one_in(2) ? 0 : gpumem_tag_get();
