@@ -153,8 +153,6 @@ static const struct row rows[] = {
 	 "b-3 .60 a-3", "a6", "@1 +0"},
 	{"not beside what it is at work on", "waste=0 peak=now wait=off",
 	 "b~3 .60 a-3", "a6", "!@1 +3"},
-	{"nor a graph's", "waste=0 peak=now graph=b", "b-3 .60 a-3", "a6",
-	 "!@1 +3"},
 	{"one that is long enough serves", "waste=0 peak=now", "b-6 .60 a-3",
 	 "a6", "streams @1 +0"},
 	{"what is side by side joins", "waste=0 waste_max=0 idle", TURNS, "d4",
