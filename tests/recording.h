@@ -30,7 +30,8 @@ struct recording {
 	struct gpumem_record_header header;
 	struct rec *event;
 	size_t count, room, chunks, bad;
-	char *text; /* the whole file */
+	size_t shorts; /* events of 4 bytes */
+	char *text;    /* the whole file */
 	size_t bytes;
 	/* What rec_judge() finds. */
 	size_t twice;	/* a block that begins where one is live */
@@ -60,33 +61,110 @@ static void rec_add(struct recording *recording, const struct rec *event)
 	recording->event[recording->count++] = *event;
 }
 
+/* One of a chunk, short or not, as it is walked through. */
+struct rec_walk {
+	const char *begin, *at, *end;
+	uint64_t base, time;
+	bool huge;
+	struct gpumem_record_event place[256];
+	struct gpumem_record_event event;      /* the next, as a longer one */
+	const struct gpumem_record_event *raw; /* where it is; NULL: short */
+};
+
+static void rec_short(struct recording *recording, struct rec_walk *walk,
+		      uint32_t word)
+{
+	static const uint8_t kind[] = {GPUMEM_RECORD_ALLOC, GPUMEM_RECORD_FREE,
+				       GPUMEM_RECORD_SERVED};
+	uint32_t what = word >> 29 & 3, number = word >> 21 & 255;
+
+	walk->time += word & 0x1fffff;
+	walk->raw = NULL;
+	recording->shorts++;
+	if (what == 2) {
+		walk->event = (struct gpumem_record_event){.value = number};
+	} else {
+		walk->event = walk->place[number];
+		recording->bad += !walk->event.value;
+	}
+	walk->event.kind = kind[what];
+}
+
+static void rec_long(struct recording *recording, struct rec_walk *walk)
+{
+	struct gpumem_record_event *event = &walk->event;
+
+	memcpy(event, walk->at, sizeof(*event));
+	walk->raw = (const void *)walk->at;
+	if (event->kind == GPUMEM_RECORD_TIME) {
+		walk->base = event->value;
+		memset(walk->place, 0, sizeof(walk->place));
+	}
+	if (!walk->huge && (event->kind == GPUMEM_RECORD_ALLOC ||
+			    event->kind == GPUMEM_RECORD_FREE))
+		walk->place[(event->value + ((uint64_t)event->tag << 48)) *
+				    0x9e3779b97f4a7c15u >>
+			    56] = *event;
+	walk->huge = event->kind == GPUMEM_RECORD_BYTES;
+	walk->time = walk->base + event->time;
+	recording->bad += (walk->at - walk->begin) % 8 || event->time >> 31;
+}
+
+/* False: there is none. */
+static bool rec_next(struct recording *recording, struct rec_walk *walk)
+{
+	uint32_t word;
+
+	if (walk->end - walk->at < 4)
+		return false;
+	memcpy(&word, walk->at, 4);
+	if (word >> 29 == 7) {
+		/* It fills up, and something is behind it. */
+		recording->bad += word != 0xe0000000u ||
+				  (walk->at - walk->begin) % 8 != 4;
+		walk->at += 4;
+		memcpy(&word, walk->at, 4);
+		recording->bad += word >> 31;
+	}
+	if (word >> 31) {
+		rec_short(recording, walk, word);
+		walk->at += 4;
+		return true;
+	}
+	if (walk->end - walk->at < 16 ||
+	    !((const struct gpumem_record_event *)(const void *)walk->at)->kind)
+		return false;
+	rec_long(recording, walk);
+	walk->at += 16;
+	return true;
+}
+
 static void rec_chunk(struct recording *recording, const char *from)
 {
 	const struct gpumem_record_chunk *chunk = (const void *)from;
-	const struct gpumem_record_event *event = (const void *)(chunk + 1);
-	size_t room = (recording->header.chunk_bytes - sizeof(*chunk)) /
-		      sizeof(*event);
+	struct rec_walk walk = {.begin = from,
+				.at = from + sizeof(*chunk),
+				.end = from + recording->header.chunk_bytes};
 	struct rec now = {.sequence = chunk->sequence, .thread = chunk->thread};
-	uint64_t base = 0, huge = 0, stack = 0;
+	uint64_t huge = 0, stack = 0;
 	unsigned served = 0;
 	size_t first = recording->count;
 
-	for (size_t i = 0; i < room && event[i].kind; i++) {
-		const struct gpumem_record_event *at = &event[i];
+	for (size_t i = 0; rec_next(recording, &walk); i++) {
+		const struct gpumem_record_event *at = &walk.event;
 
 		recording->bad += i < 3 && i + 1 != at->kind &&
 				  !(i == 1 && at->kind == 3) &&
 				  !(i == 2 && at->kind == 2);
 		now.at = (uint32_t)i;
-		now.raw = at;
-		now.time = base + at->time;
+		now.raw = walk.raw;
+		now.time = walk.time;
 		now.tag = at->tag;
 		now.kind = at->kind;
 		now.values = 1;
 		now.value[0] = at->value;
 		switch (at->kind) {
 		case GPUMEM_RECORD_TIME:
-			base = at->value;
 			break;
 		case GPUMEM_RECORD_CONTEXT:
 			now.pool = at->tag;

@@ -93,6 +93,28 @@ json_is "d['peak_requested_bytes']" 5002101248 "says the same"
 exits 0 "from standard input" sh -c "'$trace' --json - <'$recording'"
 json_is "d['peak_requested_bytes']" 5002101248 "says the same"
 
+# ---- the first version ---------------------------------------------------------
+
+# What it says where each event is written in full has to be the same.
+have_python && for program in small gpt2_varlen; do
+	file=$scratch/$program
+	test -f "$file" || file=$top_srcdir/tests/traces/$program.trace.gz
+	record "$file"
+	exits 0 "$program: as JSON" "$trace" --json "$recording"
+	sed '/^  "file"/d' "$scratch/out" >"$scratch/second"
+	check "$program: is of the second version" python3 \
+		"$top_srcdir/tests/recording_first.py" "$recording" \
+		"$scratch/first"
+	exits 0 "$program: the first version is read" "$trace" --json "$scratch/first"
+	sed '/^  "file"/d' "$scratch/out" >"$scratch/expected"
+	check "$program: and says the same" diff "$scratch/expected" \
+		"$scratch/second"
+	"$trace" --to=trace "$recording" >"$scratch/second"
+	"$trace" --to=trace "$scratch/first" >"$scratch/expected"
+	check "$program: event by event" cmp "$scratch/expected" "$scratch/second"
+done || skip "there is no python3" "the first version"
+record "$scratch/small"
+
 # ---- as a trace ----------------------------------------------------------------
 
 # events FILE: of a trace, without its times and the process
@@ -166,7 +188,9 @@ while seen < 2:
     at += 16
 open(sys.argv[2], 'wb').write(data)
 END
-	python3 "$scratch/tag.py" "$recording" "$scratch/tagged"
+	python3 "$top_srcdir/tests/recording_first.py" "$recording" \
+		"$scratch/first"
+	python3 "$scratch/tag.py" "$scratch/first" "$scratch/tagged"
 	exits 0 "blocks with a tag" "$trace" --to=trace "$scratch/tagged"
 	is "$(grep -v '^t' "$scratch/out" | sed -n '2,6p' | tr '\n' ',')" \
 		'g model/\x1blayer,a 1 1048576 0,a 2 4096 1,g,a 3 5000000000 0,' \
@@ -664,7 +688,7 @@ fi
 
 # A file that holds the newest only: what is there is a trace all the same.
 rm -f "$recording"
-with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=2 \
+with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=8 \
 	"$top_srcdir/tests/traces/llama_generate.trace.gz" >"$scratch/replayed"
 exits 0 "a recording that begins late" "$trace" --json "$recording"
 json_is "d['overwritten_events'] > 10000 and d['unknown_events'] > 0 and
@@ -699,8 +723,8 @@ patched()
 	printf "$2" | dd of="$scratch/bad" bs=1 seek="$1" conv=notrunc 2>/dev/null
 }
 
-patched 16 '\002'
-refused "a later version" "$scratch/bad" "version 2 of the format is not known"
+patched 16 '\003'
+refused "a later version" "$scratch/bad" "version 3 of the format is not known"
 patched 20 '\001\002\003\004'
 refused "another byte order" "$scratch/bad" \
 	"written by a machine of another byte order"

@@ -18,6 +18,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+enum { PLACES_BYTES = GPUMEM_RECORD_PLACES * sizeof(struct gm_record_place) };
+
 _Thread_local struct gm_record_own gm_record_own;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -33,9 +35,14 @@ static uint32_t thread_number(void)
 	return number;
 }
 
-static uint32_t events_of(const struct gm_record_own *own)
+/* How much of its chunk there is for the next, or for who clears it. */
+static void note_used(const struct gm_record_own *own)
 {
-	return GM_CHUNK_EVENTS - (uint32_t)(own->end - own->at);
+	struct gm_record_file *file = &gm_record_file;
+
+	file->used[own->chunk] =
+		(uint16_t)(GM_CHUNK_WORDS - (own->end - own->at));
+	file->filled[own->chunk] = own->filled;
 }
 
 static bool is_current(const struct gm_record_own *own)
@@ -60,11 +67,13 @@ static void thread_exit(void *unused)
 		return;
 	pthread_mutex_lock(&file->mutex);
 	if (is_current(own)) {
-		file->used[own->chunk] = (uint16_t)events_of(own);
+		note_used(own);
 		before = atomic_exchange(&file->left, (int64_t)own->chunk);
 		if (before >= 0)
 			atomic_store(&file->state[before], GM_CHUNK_FULL);
 	}
+	if (own->place)
+		munmap(own->place, PLACES_BYTES);
 	*own = (struct gm_record_own){0};
 	pthread_mutex_unlock(&file->mutex);
 }
@@ -74,10 +83,20 @@ static void make_key(void)
 	key_made = !pthread_key_create(&key, thread_exit);
 }
 
-static void watch_end(struct gm_record_own *own)
+/* What a thread needs beside its chunk, until it ends. */
+static bool make_places(struct gm_record_own *own)
 {
+	void *map;
+
 	pthread_once(&once, make_key);
-	own->keyed = key_made && !pthread_setspecific(key, &key);
+	if (own->place)
+		return true;
+	if (!key_made || pthread_setspecific(key, &key))
+		return false;
+	map = mmap(NULL, PLACES_BYTES, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	own->place = map == MAP_FAILED ? NULL : map;
+	return own->place;
 }
 
 /* ---- claims ---- */
@@ -122,7 +141,7 @@ static void clear(uint32_t index)
 		return;
 	}
 	atomic_fetch_add(gm_record_count(&file->header->overwritten_events),
-			 file->used[index]);
+			 file->used[index] - file->filled[index]);
 	/* Who reads meanwhile (read.c) sees by it that what follows goes. */
 	atomic_store(sequence, 0);
 	memset(&chunk->sequence + 1, 0,
@@ -131,14 +150,13 @@ static void clear(uint32_t index)
 
 static void use_chunk(struct gm_record_own *own, uint32_t index, uint32_t used)
 {
-	struct gpumem_record_event *first =
-		(struct gpumem_record_event *)(void *)(gm_record_chunk(index) +
-						       1);
+	uint32_t *first = (uint32_t *)(void *)(gm_record_chunk(index) + 1);
 
 	own->generation = atomic_load(&gm_recorder.generation);
 	own->chunk = index;
+	own->filled = used ? gm_record_file.filled[index] : 0;
 	own->at = first + used;
-	own->end = first + GM_CHUNK_EVENTS;
+	own->end = first + GM_CHUNK_WORDS;
 }
 
 /* The chunk of a thread that has ended: the rest of it. */
@@ -176,12 +194,10 @@ static bool take_new(struct gm_record_own *own)
 /* The thread has no chunk with room any more. */
 static void leave(struct gm_record_own *own)
 {
-	struct gm_record_file *file = &gm_record_file;
-
 	if (!is_current(own))
 		return;
-	file->used[own->chunk] = (uint16_t)events_of(own);
-	atomic_store(&file->state[own->chunk], GM_CHUNK_FULL);
+	note_used(own);
+	atomic_store(&gm_record_file.state[own->chunk], GM_CHUNK_FULL);
 	own->generation = 0;
 }
 
@@ -194,6 +210,7 @@ enum { PROLOGUE = 3 };
 static void put_time(struct gm_record_own *own, uint64_t time)
 {
 	own->base = time;
+	memset(own->place, 0, PLACES_BYTES);
 	gm_record_put(time, GPUMEM_RECORD_TIME, 0, 0, time);
 }
 
@@ -216,7 +233,8 @@ static bool lose(void)
 static bool has_room(const struct gm_record_own *own, unsigned events)
 {
 	return is_current(own) &&
-	       own->end - own->at >= (ptrdiff_t)(PROLOGUE + events);
+	       own->end - own->at >
+		       (ptrdiff_t)((PROLOGUE + events) * GM_RECORD_WORDS);
 }
 
 /* Calls in here may be cancellation points, and its caller holds a cache. */
@@ -224,14 +242,12 @@ static bool next_chunk(struct gm_record_own *own, unsigned events)
 {
 	GM_SCOPE;
 
+	if (!make_places(own))
+		return false;
 	leave(own);
 	if (take_left(own) && !has_room(own, events))
 		leave(own);
-	if (!is_current(own) && !take_new(own))
-		return false;
-	if (!own->keyed)
-		watch_end(own);
-	return true;
+	return is_current(own) || take_new(own);
 }
 
 bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
@@ -242,7 +258,7 @@ bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
 
 	if (!same && !next_chunk(own, events))
 		return lose();
-	if (!same || time - own->base > UINT32_MAX)
+	if (!same || time - own->base > INT32_MAX)
 		put_time(own, time);
 	if (!same)
 		gm_record_put(time, GPUMEM_RECORD_THREAD, 0, 0,
@@ -252,16 +268,33 @@ bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
 	return true;
 }
 
-void gm_record_huge(const struct gm_record_block *block)
+/* A longer one has what later ones are short by, or a BYTES before it. */
+static void put_block(const struct gm_record_block *block)
 {
-	if (!gm_record_ready(block->time, block->pool, block->stream, 2) &&
-	    !gm_record_prepare(block->time, block->pool, block->stream, 2))
-		return;
-	gm_record_put(block->time, GPUMEM_RECORD_BYTES, 0, 0, block->bytes);
+	uint64_t value = gm_record_value(block->address, block->bytes);
+
+	if (block->bytes > UINT32_MAX)
+		gm_record_put(block->time, GPUMEM_RECORD_BYTES, 0, 0,
+			      block->bytes);
+	else if (block->kind == GPUMEM_RECORD_ALLOC ||
+		 block->kind == GPUMEM_RECORD_FREE)
+		gm_record_own.place[GPUMEM_RECORD_PLACE(value, block->tag)] =
+			(struct gm_record_place){
+				value,
+				gm_record_more(block->tag, block->bytes)};
 	gm_record_put(block->time, block->kind, block->tag,
-		      (unsigned)(block->bytes >> 24),
-		      block->address / GPUMEM_RECORD_UNIT << 24 |
-			      (block->bytes & 0xffffff));
+		      (unsigned)(block->bytes >> 24) & 0xff, value);
+}
+
+void gm_record_other(const struct gm_record_block *block)
+{
+	const unsigned events = 2;
+
+	if (!gm_record_ready(block->time, block->pool, block->stream, events) &&
+	    !gm_record_prepare(block->time, block->pool, block->stream, events))
+		return;
+	if (!gm_record_again(block))
+		put_block(block);
 }
 
 void gm_record_served(uint64_t time, uint16_t pool, gpumem_stream stream,
@@ -273,7 +306,8 @@ void gm_record_served(uint64_t time, uint16_t pool, gpumem_stream stream,
 	if (!gm_record_ready(time, pool, stream, events) &&
 	    !gm_record_prepare(time, pool, stream, events))
 		return;
-	gm_record_put(time, GPUMEM_RECORD_SERVED, 0, 0, served);
+	if (!gm_record_put_short(time, GPUMEM_RECORD_SHORT_SERVED, served))
+		gm_record_put(time, GPUMEM_RECORD_SERVED, 0, 0, served);
 }
 
 void gm_record_pool_event(uint16_t pool, enum gpumem_record_kind kind,

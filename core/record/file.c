@@ -192,9 +192,11 @@ static gpumem_status map_file(const char *path, int fd, uint64_t bytes)
 	(void)madvise(map, bytes, MADV_DONTFORK);
 	file->state = calloc(count, sizeof(*file->state));
 	file->used = calloc(count, sizeof(*file->used));
-	if (!file->state || !file->used) {
+	file->filled = calloc(count, sizeof(*file->filled));
+	if (!file->state || !file->used || !file->filled) {
 		free((void *)file->state);
 		free(file->used);
+		free(file->filled);
 		munmap(map, bytes);
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a recording");
@@ -214,6 +216,7 @@ static void forget_file(void)
 
 	free((void *)file->state);
 	free(file->used);
+	free(file->filled);
 	file->map = NULL;
 	file->fd = -1;
 }

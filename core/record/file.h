@@ -25,7 +25,8 @@ struct gm_record_file {
 	size_t map_bytes;
 	struct gpumem_record_header *header;
 	_Atomic uint8_t *state; /* enum gm_chunk_state, of each chunk */
-	uint16_t *used;		/* events of each, when it was left */
+	/* Of each, when it was left: its words, and those that are no event. */
+	uint16_t *used, *filled;
 	uint32_t chunk_count;
 	_Atomic uint32_t limit, backed;
 	_Atomic uint64_t claims;
@@ -39,9 +40,9 @@ struct gm_record_file {
 extern struct gm_record_file gm_record_file;
 
 enum {
-	GM_CHUNK_EVENTS =
+	GM_CHUNK_WORDS =
 		(GM_RECORD_CHUNK_BYTES - sizeof(struct gpumem_record_chunk)) /
-		sizeof(struct gpumem_record_event)
+		sizeof(uint32_t)
 };
 
 static inline struct gpumem_record_chunk *gm_record_chunk(uint32_t index)

@@ -15,8 +15,9 @@
 /* What a chunk says of its next events. */
 struct reading {
 	struct gm_record_seen seen;
-	uint64_t base, huge;
-	const struct gpumem_record_event *at, *end;
+	uint64_t base, last, huge;
+	struct gm_record_place place[GPUMEM_RECORD_PLACES];
+	const uint32_t *at, *end;
 };
 
 /* ---- definitions ---- */
@@ -87,9 +88,6 @@ static bool is_block(struct reading *reading,
 	struct gm_record_seen *seen = &reading->seen;
 
 	switch (event->kind) {
-	case GPUMEM_RECORD_TIME:
-		reading->base = event->value;
-		return false;
 	case GPUMEM_RECORD_CONTEXT:
 		set_pool(reading, event->tag);
 		seen->stream = event->value;
@@ -106,24 +104,92 @@ static bool is_block(struct reading *reading,
 	}
 }
 
+/* A short event as the longer one that says the same, but for its time. */
+static struct gpumem_record_event lengthen(const struct reading *reading,
+					   uint32_t word)
+{
+	unsigned number = GPUMEM_RECORD_SHORT_NUMBER(word);
+	const struct gm_record_place *place = &reading->place[number];
+	struct gpumem_record_event event = {
+		.tag = (uint16_t)place->more,
+		.high = (uint8_t)(place->more >> 16),
+		.value = place->value};
+
+	switch (GPUMEM_RECORD_SHORT_WHAT(word)) {
+	case GPUMEM_RECORD_SHORT_ALLOC:
+		event.kind = GPUMEM_RECORD_ALLOC;
+		break;
+	case GPUMEM_RECORD_SHORT_FREE:
+		event.kind = GPUMEM_RECORD_FREE;
+		break;
+	default:
+		event.kind = GPUMEM_RECORD_SERVED;
+		break;
+	}
+	return event;
+}
+
+/* Of a longer event: its time, and what short ones may refer to. */
+static void note(struct reading *reading,
+		 const struct gpumem_record_event *event)
+{
+	struct gm_record_place *place =
+		&reading->place[GPUMEM_RECORD_PLACE(event->value, event->tag)];
+
+	if (event->kind == GPUMEM_RECORD_TIME) {
+		reading->base = event->value;
+		memset(reading->place, 0, sizeof(reading->place));
+	} else if ((event->kind == GPUMEM_RECORD_ALLOC ||
+		    event->kind == GPUMEM_RECORD_FREE) &&
+		   !reading->huge) {
+		*place = (struct gm_record_place){
+			event->value,
+			gm_record_more(event->tag,
+				       (uint64_t)event->high << 24)};
+	}
+	reading->last = reading->base + event->time;
+}
+
+/* The next event, which was at reading->last; false: there is none. */
+static bool next(struct reading *reading, struct gpumem_record_event *event_out)
+{
+	const uint32_t *at = reading->at, *end = reading->end;
+
+	while (at < end && *at & GPUMEM_RECORD_SHORT &&
+	       GPUMEM_RECORD_SHORT_WHAT(*at) == GPUMEM_RECORD_SHORT_FILL)
+		at++;
+	reading->at = at;
+	if (at < end && *at & GPUMEM_RECORD_SHORT) {
+		*event_out = lengthen(reading, *at);
+		reading->last += GPUMEM_RECORD_SHORT_TIME(*at);
+		reading->at++;
+		return true;
+	}
+	if (end - at < GM_RECORD_WORDS)
+		return false;
+	memcpy(event_out, at, sizeof(*event_out));
+	reading->at += GM_RECORD_WORDS;
+	note(reading, event_out);
+	return event_out->kind != 0;
+}
+
 static bool read_part(struct reading *reading, const struct clock *clock,
 		      bool (*fn)(const struct gm_record_seen *seen, void *user),
 		      void *user)
 {
 	struct gm_record_seen *seen = &reading->seen;
+	struct gpumem_record_event event;
 
-	for (; reading->at < reading->end && reading->at->kind; reading->at++) {
-		const struct gpumem_record_event *event = reading->at;
-
-		if (!is_block(reading, event))
+	while (next(reading, &event)) {
+		if (!is_block(reading, &event))
 			continue;
-		seen->kind = event->kind;
-		seen->tag = event->tag;
-		seen->address = (event->value >> 24) * GPUMEM_RECORD_UNIT;
+		seen->kind = event.kind;
+		seen->tag = event.tag;
+		seen->address = (event.value >> 24) * GPUMEM_RECORD_UNIT;
 		seen->bytes = reading->huge ? reading->huge
-					    : (uint64_t)event->high << 24 |
-						      (event->value & 0xffffff);
-		seen->real_ns = real_ns(clock, reading->base + event->time);
+					    : (uint64_t)event.high << 24 |
+						      (event.value & 0xffffff);
+		seen->real_ns = real_ns(clock, reading->last);
 		if (!fn(seen, user))
 			return false;
 		seen->stack = reading->huge = 0;
@@ -180,11 +246,10 @@ bool gm_record_read(bool (*fn)(const struct gm_record_seen *seen, void *user),
 	bool good = copy;
 
 	for (uint32_t i = 0; good && i < count; i++) {
-		const struct gpumem_record_event *first =
-			(const void *)(copy + 1);
+		const uint32_t *first = (const void *)(copy + 1);
 		struct reading reading = {.seen.device = "",
 					  .at = first,
-					  .end = first + GM_CHUNK_EVENTS};
+					  .end = first + GM_CHUNK_WORDS};
 
 		sequence = sequence_of(i);
 		if (!sequence || sequence + GM_RECORD_READ_CHUNKS <= last ||

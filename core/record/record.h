@@ -3,9 +3,10 @@
 
 /*
  * The recorder: one file of a bounded size, mapped whole, into which each
- * thread writes events of 16 bytes, in chunks of its own. Its contract:
+ * thread writes events, in chunks of its own. Its contract:
  *
- *     no lock, no call that writes, no thread: an event is two stores. A chunk
+ *     no lock, no call that writes, no thread: an event is a store of 4 bytes
+ *     where it repeats another, else two of 8. A chunk
  *     is claimed by an atomic addition; that may make a call (its storage, its
  *     pages), and never waits for another thread.
  *     the file is the kernel's: what was written is in it after a crash
@@ -60,18 +61,27 @@ struct gm_recorder {
 
 extern struct gm_recorder gm_recorder;
 
-/* The calling thread's chunk.
+/* A block that a short event may name: an event's value, tag and high. */
+struct gm_record_place {
+	uint64_t value;
+	uint64_t more;
+};
+
+/* The calling thread's chunk, in words of 4 bytes.
  *
  *     generation == gm_recorder.generation  =>  at <= end, within a chunk that
- *     nobody else writes, and base, pool and stream are what it said last */
+ *     nobody else writes; base, last, pool and stream are what it said last;
+ *     and place[] has the blocks that it said since its last TIME
+ *     events of the chunk == its words up to at - filled */
 struct gm_record_own {
-	struct gpumem_record_event *at, *end;
-	uint64_t base;
+	uint32_t *at, *end;
+	uint64_t base, last;
+	struct gm_record_place *place; /* GPUMEM_RECORD_PLACES; or NULL */
 	gpumem_stream stream;
 	uint32_t generation;
 	uint32_t chunk;
+	uint16_t filled;
 	uint16_t pool;
-	bool keyed; /* the end of the thread will be seen */
 };
 
 extern __attribute__((tls_model(
@@ -145,8 +155,8 @@ struct gm_record_block {
 /* Makes room for so many events of that time and context; false: lost. */
 bool gm_record_prepare(uint64_t time, uint16_t pool, gpumem_stream stream,
 		       unsigned events);
-/* An event of a block of 4 GiB or more. */
-void gm_record_huge(const struct gm_record_block *block);
+/* The event of a block for which there is no room, or no short one. */
+void gm_record_other(const struct gm_record_block *block);
 /* Before one that begins a block, at that time: what served it. There is room
  * for what that may be. */
 void gm_record_served(uint64_t time, uint16_t pool, gpumem_stream stream,
@@ -156,7 +166,20 @@ void gm_record_served(uint64_t time, uint16_t pool, gpumem_stream stream,
 void gm_record_block_with_stack(const struct gm_record_block *block,
 				const struct gm_stack *stack);
 
-/* The kind is written last: a reader finds whole events only. */
+enum {
+	GM_RECORD_WORDS = sizeof(struct gpumem_record_event) / sizeof(uint32_t),
+	GM_RECORD_WHAT_SHIFT = 29
+};
+
+static inline uint32_t gm_record_word(unsigned what, unsigned number,
+				      uint32_t time)
+{
+	return GPUMEM_RECORD_SHORT | what << GM_RECORD_WHAT_SHIFT |
+	       (uint32_t)number << GPUMEM_RECORD_SHORT_TIME_BITS | time;
+}
+
+/* The kind is written last: a reader finds whole events only. What fills up to
+ * a multiple of 8 bytes is there by then. */
 static inline void gm_record_put(uint64_t time, unsigned kind, unsigned tag,
 				 unsigned high, uint64_t value)
 {
@@ -168,11 +191,36 @@ static inline void gm_record_put(uint64_t time, unsigned kind, unsigned tag,
 			   .tag = (uint16_t)tag,
 			   .kind = (uint8_t)kind,
 			   .high = (uint8_t)high}};
+	struct gpumem_record_event *at;
 
-	own->at->value = value;
-	atomic_store_explicit((_Atomic uint64_t *)(void *)own->at, put.word[0],
+	if ((uintptr_t)own->at % sizeof(uint64_t)) {
+		*own->at++ = gm_record_word(GPUMEM_RECORD_SHORT_FILL, 0, 0);
+		own->filled++;
+	}
+	at = (struct gpumem_record_event *)(void *)own->at;
+	at->value = value;
+	atomic_store_explicit((_Atomic uint64_t *)(void *)at, put.word[0],
 			      memory_order_release);
-	own->at++;
+	own->at += GM_RECORD_WORDS;
+	own->filled = (uint16_t)(own->filled + GM_RECORD_WORDS - 1);
+	own->last = time;
+}
+
+/* False: so much later than the event before, or earlier, that a short one has
+ * no room for it. */
+static inline bool gm_record_put_short(uint64_t time, unsigned what,
+				       unsigned number)
+{
+	struct gm_record_own *own = &gm_record_own;
+	uint64_t delta = time - own->last;
+
+	if (__builtin_expect(delta >> GPUMEM_RECORD_SHORT_TIME_BITS, false))
+		return false;
+	atomic_store_explicit((_Atomic uint32_t *)(void *)own->at++,
+			      gm_record_word(what, number, (uint32_t)delta),
+			      memory_order_release);
+	own->last = time;
+	return true;
 }
 
 static inline bool gm_record_ready(uint64_t time, uint16_t pool,
@@ -183,25 +231,41 @@ static inline bool gm_record_ready(uint64_t time, uint16_t pool,
 	return own->generation == atomic_load_explicit(&gm_recorder.generation,
 						       memory_order_relaxed) &&
 	       own->pool == pool && own->stream == stream &&
-	       time - own->base <= UINT32_MAX &&
-	       own->end - own->at >= (ptrdiff_t)events;
+	       time - own->base <= INT32_MAX &&
+	       own->end - own->at > (ptrdiff_t)(events * GM_RECORD_WORDS);
+}
+
+/* What an event and a place have of a block below 4 GiB; of a larger one no
+ * place has the same. */
+static inline uint64_t gm_record_value(uintptr_t address, uint64_t bytes)
+{
+	return address / GPUMEM_RECORD_UNIT << 24 | (bytes & 0xffffff);
+}
+
+static inline uint64_t gm_record_more(unsigned tag, uint64_t bytes)
+{
+	return bytes >> 24 << 16 | tag;
+}
+
+/* Writes the event short, if the thread has said its block not long ago. There
+ * is room. */
+static inline bool gm_record_again(const struct gm_record_block *block)
+{
+	unsigned what = block->kind - (unsigned)GPUMEM_RECORD_ALLOC;
+	uint64_t value = gm_record_value(block->address, block->bytes);
+	unsigned number = GPUMEM_RECORD_PLACE(value, block->tag);
+	const struct gm_record_place *place = &gm_record_own.place[number];
+
+	return what <= GPUMEM_RECORD_SHORT_FREE && place->value == value &&
+	       place->more == gm_record_more(block->tag, block->bytes) &&
+	       gm_record_put_short(block->time, what, number);
 }
 
 static inline void gm_record_block(const struct gm_record_block *block)
 {
-	if (__builtin_expect(block->bytes > UINT32_MAX, false)) {
-		gm_record_huge(block);
-		return;
-	}
-	if (__builtin_expect(!gm_record_ready(block->time, block->pool,
-					      block->stream, 1),
-			     false) &&
-	    !gm_record_prepare(block->time, block->pool, block->stream, 1))
-		return;
-	gm_record_put(block->time, block->kind, block->tag,
-		      (unsigned)(block->bytes >> 24),
-		      block->address / GPUMEM_RECORD_UNIT << 24 |
-			      (block->bytes & 0xffffff));
+	if (!gm_record_ready(block->time, block->pool, block->stream, 1) ||
+	    !gm_record_again(block))
+		gm_record_other(block);
 }
 
 /* An event with up to four numbers, of the pool as a whole. */

@@ -24,11 +24,12 @@
  *     header_bytes, chunks_at and every chunk begin at a multiple of 64 bytes
  *     every definition has bytes >= 16, a multiple of 8, and ends within
  *     definition_bytes
+ *     chunk_bytes <= GPUMEM_RECORD_CHUNK_MAX, from version 2 on
  *     a chunk that the file does not hold whole is one that was never used
  *
- * The first version is 1. A later one may have more kinds of events and
- * definitions under the same number, which readers skip; a number that they do
- * not know they refuse.
+ * The first version is 1; 2 has short events. A later one may have more kinds
+ * of events and definitions under the same number, which readers skip; a number
+ * that they do not know they refuse.
  */
 #ifndef GPUMEM_RECORD_H
 #define GPUMEM_RECORD_H
@@ -36,7 +37,7 @@
 #include <stdint.h>
 
 #define GPUMEM_RECORD_MAGIC "gpumem recording" /* 16 bytes, no NUL */
-#define GPUMEM_RECORD_VERSION 1u
+#define GPUMEM_RECORD_VERSION 2u
 #define GPUMEM_RECORD_BYTE_ORDER 0x01020304u
 /* In every kind of event an address is a multiple of this. */
 #define GPUMEM_RECORD_UNIT 256u
@@ -148,6 +149,41 @@ struct gpumem_record_event {
 	uint8_t high;
 	uint64_t value;
 };
+
+/*
+ * From version 2 on an event may be short: one number of 32 bits, the highest
+ * of which is set. That of a longer one's time is not: it begins at a multiple
+ * of 8 bytes, before which a FILL may lie. A short one has, from the top:
+ *
+ *     1 bit     1
+ *     2 bits    what: enum gpumem_record_short
+ *     8 bits    number: of a SERVED its value, else a place
+ *     21 bits   time after that of the event before it in the chunk
+ *
+ * At a place is a block: a longer ALLOC or FREE with no BYTES before it puts
+ * its value, high and tag at GPUMEM_RECORD_PLACE(value, tag). A short one has those
+ * of its place. A TIME empties all places of its chunk.
+ */
+enum gpumem_record_short {
+	GPUMEM_RECORD_SHORT_ALLOC = 0,
+	GPUMEM_RECORD_SHORT_FREE = 1,
+	GPUMEM_RECORD_SHORT_SERVED = 2,
+	GPUMEM_RECORD_SHORT_FILL = 3 /* nothing happened */
+};
+
+#define GPUMEM_RECORD_SHORT 0x80000000u
+#define GPUMEM_RECORD_SHORT_TIME_BITS 21
+#define GPUMEM_RECORD_SHORT_WHAT(word) ((uint32_t)(word) >> 29 & 3u)
+#define GPUMEM_RECORD_SHORT_NUMBER(word)                                      \
+	((uint32_t)(word) >> GPUMEM_RECORD_SHORT_TIME_BITS & 0xffu)
+#define GPUMEM_RECORD_SHORT_TIME(word)                                        \
+	((uint32_t)(word) & ((1u << GPUMEM_RECORD_SHORT_TIME_BITS) - 1))
+#define GPUMEM_RECORD_PLACES 256u
+#define GPUMEM_RECORD_CHUNK_MAX 524288u /* bytes, of those with short ones */
+#define GPUMEM_RECORD_PLACE(value, tag)                                       \
+	((unsigned)(((uint64_t)(value) + ((uint64_t)(tag) << 48)) *           \
+			    0x9e3779b97f4a7c15u >>                            \
+		    56))
 
 /*
  * Which addresses of a pool have memory follows from MAP and UNMAP. A MAP is of

@@ -48,6 +48,20 @@ _Static_assert(offsetof(struct image, chunk) == HEADER_BYTES + DEFINITIONS,
 		.time = (at), .kind = GPUMEM_RECORD_##what,                    \
 		.value = (uint64_t)(address) << 24 | (size)                    \
 	}
+/* Four short events instead of a longer one, where the least byte comes first.
+ */
+#define SHORT(what, number, at)                                                \
+	(GPUMEM_RECORD_SHORT | (uint64_t)GPUMEM_RECORD_SHORT_##what << 29 |    \
+	 (uint64_t)(number) << GPUMEM_RECORD_SHORT_TIME_BITS | (at))
+#define SHORTS(one, two, three, four)                                          \
+	{                                                                      \
+		.time = (uint32_t)(one), .tag = (uint16_t)(two),               \
+		.kind = (uint8_t)((two) >> 16),                                \
+		.high = (uint8_t)((two) >> 24),                                \
+		.value = (three) | (four) << 32                                \
+	}
+#define SLOT(address, size)                                                    \
+	GPUMEM_RECORD_PLACE((uint64_t)(address) << 24 | (size), 0)
 #define OTHER(at, what, number)                                                \
 	{                                                                      \
 		.time = (at), .kind = GPUMEM_RECORD_##what, .value = (number)  \
@@ -116,7 +130,9 @@ static const struct image image = {
 		  BLOCK(20, ALLOC, 16, 8), BLOCK(22, RESIZE, 16, 9),
 		  OTHER(23, MAP, 0x1000), OTHER(23, VALUE, 0x2000),
 		  OTHER(23, VALUE, 5), OTHER(23, VALUE, 0x4000),
-		  OTHER(24, UNMAP, 0x1000), OTHER(24, VALUE, 0x1000)}}}};
+		  OTHER(24, UNMAP, 0x1000), OTHER(24, VALUE, 0x1000),
+		  SHORTS(SHORT(FREE, SLOT(16, 8), 1), SHORT(SERVED, 2, 1),
+			 SHORT(ALLOC, SLOT(16, 7), 0), SHORT(FILL, 0, 0))}}}};
 
 /* Then one of which the last chunk is cut, or the definitions. */
 #define IMAGE_SEEDS                                                            \

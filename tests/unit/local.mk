@@ -192,6 +192,7 @@ lib_tests = \
 	tests/unit/lib/record_sums \
 	tests/unit/lib/record_oom \
 	tests/unit/lib/record_pages \
+	tests/unit/lib/record_short \
 	tests/unit/lib/record_stacks \
 	tests/unit/lib/record_tags \
 	tests/unit/lib/record_threads \

@@ -17,6 +17,9 @@
 /* What begins at such a place can be read as a struct. */
 #define ALIGN 64u
 
+#define FIRST_VERSION 1u /* all up to the header's can be read */
+#define SHORT_VERSION 2u /* from this one on */
+
 bool recording_fail(struct recording *recording, const char *format, ...)
 {
 	va_list args;
@@ -47,7 +50,8 @@ static bool check_header(struct recording *recording)
 		return recording_fail(
 			recording,
 			"written by a machine of another byte order");
-	if (header->version != GPUMEM_RECORD_VERSION)
+	if (header->version < FIRST_VERSION ||
+	    header->version > GPUMEM_RECORD_VERSION)
 		return recording_fail(recording,
 				      "version %u of the format is not known",
 				      header->version);
@@ -56,7 +60,10 @@ static bool check_header(struct recording *recording)
 	    header->chunk_bytes % ALIGN ||
 	    header->chunk_bytes <= sizeof(struct gpumem_record_chunk) ||
 	    header->chunks_at < header->header_bytes ||
-	    header->definition_bytes > header->chunks_at - header->header_bytes)
+	    header->definition_bytes >
+		    header->chunks_at - header->header_bytes ||
+	    (header->version >= SHORT_VERSION &&
+	     header->chunk_bytes > GPUMEM_RECORD_CHUNK_MAX))
 		return recording_fail(recording,
 				      "damaged: the header contradicts itself");
 	if (header->chunks_at > recording->bytes)
@@ -115,9 +122,11 @@ static void begin_chunk(struct recording *recording, const char *at)
 	if (!raw.sequence)
 		return;
 	*chunk = (struct recording_chunk){
+		.begin = at,
 		.at = at + sizeof(raw),
 		.end = at + recording->header.chunk_bytes,
 		.sequence = raw.sequence,
+		.has_short = recording->header.version >= SHORT_VERSION,
 		.head.thread = raw.thread,
 	};
 	if (recording_advance(recording, chunk))

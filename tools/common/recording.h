@@ -48,12 +48,18 @@ struct recording_pool {
 	const char *name, *device, *kind;
 };
 
+/* Where a longer event lies that others are short by, in so many bytes. */
+#define RECORDING_PLACE_UNIT 8
+
 /* A chunk on its way: what it said last, and its next event, head.
  *
- *     at <= end; head_time never decreases */
+ *     begin < at <= end; head_time never decreases
+ *     place[i] is 0, or that of a whole event before at */
 struct recording_chunk {
-	const char *at, *end;
-	uint64_t sequence, base, huge, stack, served, head_time;
+	const char *begin, *at, *end;
+	uint64_t sequence, base, time, huge, stack, served, head_time;
+	bool has_short; /* may have: of what version it is */
+	uint16_t place[GPUMEM_RECORD_PLACES];
 	struct recording_event head;
 };
 

@@ -39,10 +39,11 @@ int fallocate(int fd, int mode, off_t offset, off_t bytes)
 	return (int)syscall(SYS_fallocate, fd, mode, offset, bytes);
 }
 
+/* No two of which are alike, or their events were short. */
 static void pairs(gpumem_pool *pool, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
-		must(gpumem_free(new_block(pool, 300, NULL), NULL));
+		must(gpumem_free(new_block(pool, 300 + i % 60000, NULL), NULL));
 }
 
 static struct recording read_it(void)
@@ -154,7 +155,7 @@ static void test_full_disk(void)
 	for (unsigned i = 0; i < sizeof(room) / sizeof(room[0]); i++) {
 		atomic_store(&disk_bytes, room[i]);
 		status = gpumem_record_begin(path, 256 * MIB);
-		pairs(pool, 150000);
+		pairs(pool, 500000);
 		atomic_store(&disk_bytes, INT64_MAX);
 		if (status) {
 			is_status(status, GPUMEM_INVALID, "%lld bytes: %s",
