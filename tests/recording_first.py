@@ -50,22 +50,29 @@ def expand(chunk):
     return b"".join(out)
 
 
+def first(data):
+    version, order, header, room, at, count = struct.unpack_from("=IIIIQQ", data, 16)
+    if version == 1:
+        return data
+    if version != 2:
+        sys.exit(f"version {version}")
+    parts = [
+        data[:16],
+        struct.pack("=IIIIQQ", 1, order, header, 4 * room, at, count),
+        data[48:at],
+    ]
+    while at + room <= len(data):
+        chunk = data[at : at + room]
+        parts.append((chunk[:CHUNK] + expand(chunk)).ljust(4 * room, b"\0"))
+        at += room
+    return b"".join(parts)
+
+
 def main():
     with open(sys.argv[1], "rb") as file:
         data = file.read()
-    version, order, header, room, at, count = struct.unpack_from(
-        "=IIIIQQ", data, 16
-    )
-    if version != 2:
-        sys.exit(f"version {version}")
     with open(sys.argv[2], "wb") as file:
-        file.write(data[:16])
-        file.write(struct.pack("=IIIIQQ", 1, order, header, 4 * room, at, count))
-        file.write(data[48:at])
-        while at + room <= len(data):
-            chunk = data[at : at + room]
-            file.write((chunk[:CHUNK] + expand(chunk)).ljust(4 * room, b"\0"))
-            at += room
+        file.write(first(data))
 
 
 main()

@@ -49,7 +49,9 @@ check "and the table of the device" grep -q \
 change()
 {
 	cat >"$scratch/change.py"
-	python3 - "$recording" "$changed" "$scratch/change.py" <<'END' ||
+	python3 "$top_srcdir/tests/recording_first.py" "$recording" \
+		"$scratch/first"
+	python3 - "$scratch/first" "$changed" "$scratch/change.py" <<'END' ||
 import struct, sys
 data = bytearray(open(sys.argv[1], 'rb').read())
 chunks_at, = struct.unpack_from('=Q', data, 32)

@@ -490,7 +490,9 @@ the_recording()
 {
 	record "$2"
 	digits "$2"
-	python3 "$scratch/tag.py" "$recording" "$scratch/tagged"
+	python3 "$top_srcdir/tests/recording_first.py" "$recording" \
+		"$scratch/first"
+	python3 "$scratch/tag.py" "$scratch/first" "$scratch/tagged"
 	exits 0 "$1, recorded" env COLUMNS=200 "$report" "$scratch/tagged"
 	is "$(reported peak)" "$(counted peak "$scratch/digits")" \
 		"$1, recorded: the tags at the peak"
@@ -707,7 +709,9 @@ END
 		>"$scratch/two"
 	with "record:$scratch/in_order,wait:off" "$replay" --device=host:0 --lag=inf \
 		"$scratch/two" >"$scratch/replayed"
-	python3 "$scratch/at_once.py" "$scratch/in_order" "$scratch/at_once"
+	python3 "$top_srcdir/tests/recording_first.py" "$scratch/in_order" \
+		"$scratch/first"
+	python3 "$scratch/at_once.py" "$scratch/first" "$scratch/at_once"
 	the_page "a peak after which memory goes back" "$scratch/at_once"
 else
 	skip "there is no python3" "a peak after which memory goes back"
@@ -715,7 +719,7 @@ fi
 
 # A file that holds the newest only.
 rm -f "$recording"
-with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=2 \
+with "record:$recording,record_max:1MiB" "$replay" --device=host:0 --passes=8 \
 	"$top_srcdir/tests/traces/llama_generate.trace.gz" >"$scratch/replayed"
 exits 0 "a recording that begins late" "$report" "$recording"
 check "says so" grep -q 'overwritten: the recording begins late' "$scratch/out"
