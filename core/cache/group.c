@@ -103,7 +103,7 @@ static bool is_loose(const struct gm_heap *heap, const struct gm_gauge *gauge,
 
 	high = level + own->high + atomic_load(&counters->above.allocated) -
 	       own->published + (int64_t)bytes;
-	return level + own->now > enough ||
+	return level + gm_delta_now(own) > enough ||
 	       (high > (int64_t)gauge->peak && high > enough);
 }
 

@@ -19,13 +19,17 @@ GM_HOT void gm_local_count_alloc(struct gm_local *local, size_t requested,
 				 size_t bytes)
 {
 	struct gm_group *group = local->group;
+	struct gm_counts *counts = &group->counts;
 
-	gm_delta_add(&group->counts.requested, requested,
-		     &group->above->requested, GM_STEP_BYTES);
-	gm_delta_add(&group->counts.allocated, bytes, &group->above->allocated,
-		     GM_STEP_BYTES);
-	gm_delta_add(&group->counts.blocks, 1, &group->above->blocks,
-		     GM_STEP_BLOCKS);
+	if (gm_delta_up(&counts->requested, requested))
+		gm_delta_rise(&counts->requested, &group->above->requested,
+			      GM_STEP_BYTES);
+	if (gm_delta_up(&counts->allocated, bytes))
+		gm_delta_rise(&counts->allocated, &group->above->allocated,
+			      GM_STEP_BYTES);
+	if (gm_delta_up(&counts->blocks, 1))
+		gm_delta_rise(&counts->blocks, &group->above->blocks,
+			      GM_STEP_BLOCKS);
 }
 
 GM_HOT void gm_local_count_free(struct gm_local *local, size_t requested,

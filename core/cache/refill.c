@@ -85,7 +85,7 @@ static bool lock_to_refill(struct gm_local *local)
 	gm_local_use(local);
 	allocated = &local->group->counts.allocated;
 	if (allocated->high <= GM_DRIFT_BYTES &&
-	    allocated->now >= -GM_DRIFT_BYTES)
+	    gm_delta_now(allocated) >= -GM_DRIFT_BYTES)
 		return true;
 	gm_local_unlock(local);
 	return false;

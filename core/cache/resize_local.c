@@ -19,7 +19,7 @@ gpumem_status gm_slot_too_small(void)
 static bool drifted(const struct gm_delta *requested)
 {
 	return requested->high > GM_DRIFT_BYTES ||
-	       requested->now < -GM_DRIFT_BYTES;
+	       gm_delta_now(requested) < -GM_DRIFT_BYTES;
 }
 
 /* A use on another stream may be added meanwhile by another thread, under the

@@ -142,7 +142,7 @@ static inline void gm_counters_fold_gauge(const struct gm_counters *counters,
 {
 	gm_gauge_note(gauge, (int64_t)gauge->current + delta->high,
 		      atomic_load(above), !counters->shared);
-	gauge->current += (uint64_t)delta->now;
+	gauge->current += (uint64_t)gm_delta_now(delta);
 	gauge->total += delta->total;
 }
 

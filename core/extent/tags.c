@@ -44,7 +44,7 @@ static void fold_gauge(struct gm_gauge *gauge, struct gm_delta *delta,
 	gm_delta_take(&sum, delta, above);
 	gm_gauge_note(gauge, (int64_t)gauge->current + sum.high,
 		      atomic_load(above), false);
-	gauge->current += (uint64_t)sum.now;
+	gauge->current += (uint64_t)gm_delta_now(&sum);
 	gauge->total += sum.total;
 }
 

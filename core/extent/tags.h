@@ -106,7 +106,9 @@ static inline struct gm_tag_delta *gm_tag_touch(struct gm_tag_deltas *deltas,
 {
 	struct gm_tag_delta *delta = deltas->last_delta;
 
-	if (__builtin_expect(!delta->blocks.total && !delta->blocks.now, false))
+	if (__builtin_expect(!delta->blocks.total &&
+				     !gm_delta_now(&delta->blocks),
+			     false))
 		deltas->touched[deltas->touched_count++] = (uint16_t)tag;
 	return delta;
 }

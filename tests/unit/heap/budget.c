@@ -57,7 +57,7 @@ static void test_migrations(void)
 static void test_below_zero(void)
 {
 	struct gm_counters *counters = &heap.counters;
-	struct gm_counts counts = {.allocated = {.now = -50, .high = 10}};
+	struct gm_counts counts = {.allocated = {.high = 10, .left = 60}};
 
 	start("on", "0", "0");
 	counters->active.current -= 100;
@@ -69,7 +69,8 @@ static void test_below_zero(void)
 		"nor what waste is measured by");
 	is_uint(gm_budget_target(&heap, 1), HIGH, "nor a reason to reserve");
 	gm_counters_free(counters, 1, 1, false);
-	counts.allocated.now = counts.allocated.high = 120 + HIGH + 5;
+	counts.allocated.high = 120 + HIGH + 5;
+	counts.allocated.left = 0;
 	gm_counters_fold(counters, &counts);
 	is_uint(counters->active.peak, HIGH + 5, "above 0 it is one");
 	*counters = (struct gm_counters){0};

@@ -205,18 +205,19 @@ static void test_drift(void)
 	is_ptr(one->group, two->group, "both caches count together");
 	allocated = &one->group->counts.allocated;
 	allocated->high = GM_DRIFT_BYTES;
-	allocated->now = -GM_DRIFT_BYTES;
+	allocated->left = 2 * GM_DRIFT_BYTES;
 	ok(gm_local_refill_for(&heap, BYTES, stream[0]),
 	   "a drift in its bounds");
 	gm_local_last = two;
 	allocated->high++;
+	allocated->left++;
 	ok(!gm_local_refill_for(&heap, BYTES, stream[0]), "one up too far");
 	allocated->high = 0;
-	allocated->now--;
+	allocated->left = GM_DRIFT_BYTES + 1;
 	gm_local_last = two;
 	ok(!gm_local_refill_for(&heap, BYTES, stream[0]), "one down too far");
 	ok(!atomic_load(&one->busy), "which is not left busy");
-	allocated->now = 0;
+	allocated->left = 0;
 	gm_local_last = two;
 	ok(gm_local_refill_for(&heap, BYTES, stream[0]),
 	   "when it is folded in");
