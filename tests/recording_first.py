@@ -63,6 +63,8 @@ def first(data):
     ]
     while at + room <= len(data):
         chunk = data[at : at + room]
+        if not any(chunk[:8]):
+            break  # as if the file had been cut behind the last that is used
         parts.append((chunk[:CHUNK] + expand(chunk)).ljust(4 * room, b"\0"))
         at += room
     return b"".join(parts)
