@@ -74,10 +74,11 @@ static void release(unsigned i)
 	block[i].ptr = NULL;
 }
 
-/* A stream that lags writes what is there already, and so is at work. */
+/* A stream that lags writes what is there already, and so is at work: always
+ * the same one, or two would write at once. */
 static void work(unsigned i)
 {
-	unsigned other = (unsigned)random_below(STREAMS);
+	unsigned other = block[i].number % STREAMS;
 
 	if (block[i].asleep)
 		return;
