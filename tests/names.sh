@@ -23,7 +23,7 @@ enums()
 			# What a plugin gives the library, and the parts of a
 			# recording's file that only its readers see.
 			option_kind | slot | record_clock | \
-				record_definition_kind) ;;
+				record_definition_kind | record_short) ;;
 			*) echo "$enum" $names ;;
 			esac
 		done

@@ -88,7 +88,7 @@ static bool look(struct gpumem_pool *pool, void *user)
 
 	pthread_mutex_lock(&pool->heap.mutex);
 	span = span_of(&pool->heap, query->address);
-	if (span && gm_space_unit(&pool->heap, span, query->address).bytes) {
+	if (span) {
 		extent = extent_at(&pool->heap, span, query->address);
 		if (extent)
 			describe(pool, query, extent);

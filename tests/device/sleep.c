@@ -255,7 +255,9 @@ static void test_turns(const char *name, uint64_t bytes, uint32_t flags,
 
 		tell(i ? "sleep" : "first sleep", ms);
 		is_uint(slept.kept_bytes, live, "all was copied");
-		ok(device_free() - before >= live, "the device has it");
+		/* But for what the driver needs to pin as much of the host. */
+		ok(device_free() - before >= live - live / 64,
+		   "the device has it");
 		woke = wake_ms();
 		tell("wake", woke);
 		diag("%s: pinned copy %.1f and %.1f GB/s, sleep %.1f and wake "

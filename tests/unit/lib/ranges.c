@@ -24,7 +24,7 @@ static struct {
 	size_t bytes;
 } pins[PINS];
 static bool ends; /* the pool does */
-static unsigned long mapped_count, unmapped_count;
+static unsigned long mapped_count, unmapped_count, sleep_count;
 
 static void check_pins(const struct gpumem_range *range)
 {
@@ -62,8 +62,7 @@ static bool look(const struct gpumem_block *block, void *user)
 {
 	uintptr_t from = (uintptr_t)block->ptr;
 
-	(void)user;
-	if (block->state != GPUMEM_BLOCK_HOLE &&
+	if (*(const bool *)user && block->state != GPUMEM_BLOCK_HOLE &&
 	    !has(&told, from, from + block->bytes))
 		wrong(&told, "a block has memory, untold");
 	return true;
@@ -81,18 +80,18 @@ static uint64_t sum(const struct table *table)
 /* Spare handles are mapped nowhere; free_bytes has them, and no block. */
 static void compare(void)
 {
-	struct gpumem_stats s;
+	struct gpumem_stats s = stats_of(pool);
+	bool awake = !s.sleeping.current;
 
-	must(gpumem_block_visit(pool, look, NULL));
+	must(gpumem_block_visit(pool, look, &awake));
 	late = (struct table){0};
 	must(gpumem_range_hook_add(pool, hear, &late));
 	must(gpumem_range_hook_remove(pool, hear, &late));
 	if (late.wrong || late.count != told.count ||
 	    memcmp(late.of, told.of, told.count * sizeof(told.of[0])))
 		wrong(&told, "who comes late hears something else");
-	s = stats_of(pool);
 	if (sum(&told) - s.stale_bytes > s.reserved.current ||
-	    sum(&told) < s.active.current)
+	    sum(&told) + s.sleeping.current < s.active.current)
 		wrong(&told, "the sum is another");
 	must(gpumem_pool_check(pool));
 }
@@ -159,9 +158,14 @@ static void pin_or_unpin(void)
 		pin_anywhere(i);
 	} else if (blocks[at].ptr) {
 		must(gpumem_query(blocks[at].ptr, &block));
+		if (gpumem_range_pin(pool, block.ptr, block.bytes, "test") !=
+		    GPUMEM_OK) {
+			if (!stats_of(pool).sleeping.current)
+				wrong(&told, "a block cannot be pinned");
+			return;
+		}
 		pins[i].ptr = block.ptr;
 		pins[i].bytes = block.bytes;
-		must(gpumem_range_pin(pool, block.ptr, block.bytes, "test"));
 	}
 }
 
@@ -185,9 +189,31 @@ static void step_stream(void)
 			      gpumem_host_queued(0, stream) - draw(3)));
 }
 
+/* Is refused while a block of it is pinned. */
+static void sleep_or_wake(void)
+{
+	struct gpumem_slept slept = GPUMEM_INIT(struct gpumem_slept);
+
+	for (int i = 1; i < STREAMS; i++)
+		must(gpumem_host_step(0, streams[i],
+				      gpumem_host_queued(0, streams[i])));
+	for (size_t i = draw(2) ? 0 : PINS; i < PINS; i++)
+		if (pins[i].bytes) {
+			must(gpumem_range_unpin(pool, pins[i].ptr,
+						pins[i].bytes, "test"));
+			pins[i].bytes = 0;
+		}
+	if (!stats_of(pool).sleeping.current)
+		sleep_count += gpumem_pool_sleep(pool, NULL, &slept) ==
+				       GPUMEM_OK &&
+			       slept.kept_bytes;
+	else
+		GPUMEM_IGNORE(gpumem_pool_wake(pool, 0, &slept));
+}
+
 static void step(void)
 {
-	uint64_t kind = draw(100);
+	uint64_t kind = draw(101);
 
 	if (kind < 80)
 		use(draw(BLOCKS));
@@ -200,6 +226,8 @@ static void step(void)
 		step_stream();
 	else if (kind < 95)
 		break_driver();
+	else if (kind < 97)
+		sleep_or_wake();
 	else
 		pin_or_unpin();
 }
@@ -228,12 +256,12 @@ static void end_run(void)
 
 static void run(const char *name, bool vm, uint64_t seed, const char *decay)
 {
-	long steps = scaled(6000, 600);
+	long steps = scaled(3000, 600);
 
 	option("decay_ms", decay);
 	device_start("1GiB", vm);
 	told = (struct table){0};
-	mapped_count = unmapped_count = 0;
+	mapped_count = unmapped_count = sleep_count = 0;
 	state = seed;
 	for (size_t i = 0; i < STREAMS; i++) {
 		streams[i] = new_stream();
@@ -252,6 +280,10 @@ static void run(const char *name, bool vm, uint64_t seed, const char *decay)
 	ok(mapped_count > 5 && unmapped_count > 5,
 	   "of %lu ranges that were mapped and %lu that were not any more",
 	   mapped_count, unmapped_count);
+	ok(!vm || sleep_count, "and it slept %lu times", sleep_count);
+	must(gpumem_host_faults(NULL));
+	must(gpumem_pool_set_limit(pool, 0));
+	must(vm ? gpumem_pool_wake(pool, 0, NULL) : GPUMEM_OK);
 	while (!pins[0].bytes)
 		pin_or_unpin();
 	end_run();

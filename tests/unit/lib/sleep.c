@@ -107,8 +107,10 @@ static void test_all(const char *name, uint32_t flags, const char *folder)
 /* Blocks are addresses, and what was free is not copied. */
 static void test_sparse(void)
 {
+	struct gpumem_block found = GPUMEM_INIT(struct gpumem_block);
 	gpumem_pool *pool;
 	struct gpumem_stats stats;
+	size_t lost = 0;
 
 	begin();
 	pool = new_pool(0);
@@ -123,6 +125,11 @@ static void test_sparse(void)
 	is_uint(slept.kept_bytes, stats.allocated.current,
 		"a pool with much free memory copies what lives");
 	is_uint(reserved_of(pool), 0, "and has nothing");
+	for (size_t i = 0; i < SIZES * ROUNDS; i += 3)
+		lost += gpumem_query(block[i] + size_of(i) - 1, &found) !=
+				GPUMEM_OK ||
+			found.ptr != block[i];
+	is_uint(lost, 0, "what sleeps is found by its addresses");
 	must(wake(pool, 0));
 	is_uint(wrong_blocks(), 0, "it is as it was");
 	ok(reserved_of(pool) < stats.reserved.current,
