@@ -28,7 +28,7 @@ static inline void events_add(struct events *events,
 {
 	check(event->time_ns >= events->last_ns && event->pool);
 	check(event->kind >= GPUMEM_RECORD_BLOCK &&
-	      event->kind <= GPUMEM_RECORD_UNMAP);
+	      event->kind <= GPUMEM_RECORD_WAKE);
 	if (recording_is_block(event)) {
 		check(event->bytes && event->bytes <= RECORDING_BYTES_MAX);
 	} else {

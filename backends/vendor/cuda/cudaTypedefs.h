@@ -76,7 +76,6 @@ typedef __typeof__(cuMemAddressReserve) *PFN_cuMemAddressReserve_v10020;
 typedef __typeof__(cuMemCreate) *PFN_cuMemCreate_v10020;
 typedef __typeof__(cuMemExportToShareableHandle)
 	*PFN_cuMemExportToShareableHandle_v10020;
-typedef __typeof__(cuMemGetAccess) *PFN_cuMemGetAccess_v10020;
 typedef __typeof__(cuMemGetAllocationGranularity)
 	*PFN_cuMemGetAllocationGranularity_v10020;
 typedef __typeof__(cuMemImportFromShareableHandle)

@@ -87,8 +87,6 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *, size_t,
 CUresult cuMemExportToShareableHandle(void *, CUmemGenericAllocationHandle,
 				      CUmemAllocationHandleType,
 				      unsigned long long);
-CUresult cuMemGetAccess(unsigned long long *, const CUmemLocation *,
-			CUdeviceptr);
 CUresult cuMemGetAllocationGranularity(size_t *, const CUmemAllocationProp *,
 				       CUmemAllocationGranularity_flags);
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *, void *,
