@@ -225,6 +225,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h100-peers.txt \
 	docs/devices/h200-adopt.txt \
 	docs/devices/h200-keras.txt \
+	docs/devices/h200-sleep.txt \
 	docs/devices/h200-suspend.txt \
 	docs/devices/h200-busy.txt \
 	docs/devices/h200-frameworks.txt \

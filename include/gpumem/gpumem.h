@@ -911,7 +911,8 @@ struct gpumem_slept {
  * The limit does not count what sleeps; statistics have `sleeping`. OK, also
  * when nothing had to be done. BUSY: a stream is still at work, which is named,
  * or is being captured; a graph is being captured into; pages have been
- * exported; or another thread puts the pool to sleep or wakes it. UNSUPPORTED:
+ * exported; what is to sleep is pinned (gpumem_range_pin()), and by whom; or
+ * another thread puts the pool to sleep or wakes it. UNSUPPORTED:
  * the pool has no virtual memory, the device cannot copy, or the backend's
  * driver does not bring memory back reliably. INVALID: options, or the folder.
  * NO_HOST_MEMORY; NO_MEMORY: the driver has no more pinned memory. LOST. Then
