@@ -317,7 +317,9 @@ libsleep_la_SOURCES = \
 	core/sleep/pinned.c \
 	core/sleep/mark.c \
 	core/sleep/move.c \
+	core/sleep/move.h \
 	core/sleep/parts.h \
+	core/sleep/pieces.c \
 	core/sleep/plan.c \
 	core/sleep/queue.c \
 	core/sleep/sleep.c \

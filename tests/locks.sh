@@ -73,7 +73,7 @@ nested()
 		if (of == "file")
 			return "record/file.h:mutex"
 		if (of == "move")
-			return "sleep/move.c:mutex"
+			return "sleep/move.h:mutex"
 		if (of == "sleep")
 			return "sleep/parts.h:mutex"
 		if (of == "gate")
