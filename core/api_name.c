@@ -61,3 +61,8 @@ const char *gpumem_share_name(gpumem_share share)
 {
 	return gm_share_name(share);
 }
+
+const char *gpumem_sleep_name(gpumem_sleep sleep)
+{
+	return gm_sleep_name(sleep);
+}

@@ -48,10 +48,12 @@ for name in $(recorded); do
 		ratio=$(value reserved_ratio)
 		check "$what: ratio ${ratio:-?} is between 1 and $(most $vm "$name")" \
 			awk "BEGIN { exit !(1 <= $ratio && $ratio <= $(most $vm "$name")) }"
-		# A live block keeps at most the two handles at its ends in part.
+		# A live block keeps at most the two handles at its ends in part,
+		# each at most a 128th of what was reserved when it was made.
 		kept=$(value final_reserved_bytes_after_trim)
 		if [ $vm = on ]; then
-			handle=$((8 << 20))
+			handle=$(($(value peak_reserved_bytes) / 128))
+			[ $handle -ge $((8 << 20)) ] || handle=$((8 << 20))
 			check "$what: trim keeps $kept bytes for $live" \
 				test "$kept" -ge "$live" -a "$kept" -le \
 				$((live + 2 * handle * blocks))

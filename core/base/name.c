@@ -39,6 +39,7 @@ DEFINE(gpumem_range_kind, range_kind_name, int, GPUMEM_RANGE_LIST, WORD)
 DEFINE(unsigned, record_kind_name, unsigned, GPUMEM_RECORD_LIST, WORD_OF_FOUR)
 DEFINE(unsigned, served_name, unsigned, GPUMEM_SERVED_LIST, WORD_OF_STATISTIC)
 DEFINE(gpumem_share, share_name, int, GPUMEM_SHARE_LIST, WORD)
+DEFINE(gpumem_sleep, sleep_name, int, GPUMEM_SLEEP_LIST, WORD_OF_FOUR)
 
 bool gm_log_level_parse(const char *text, gpumem_log_level *level_out)
 {

@@ -22,6 +22,7 @@ const char *gm_range_kind_name(gpumem_range_kind kind);
 const char *gm_record_kind_name(unsigned kind);
 const char *gm_served_name(unsigned served);
 const char *gm_share_name(gpumem_share share);
+const char *gm_sleep_name(gpumem_sleep sleep);
 
 /* "none", "error", "warn", "info", "debug", in any case. */
 bool gm_log_level_parse(const char *text, gpumem_log_level *level_out);

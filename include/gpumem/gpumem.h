@@ -853,6 +853,9 @@ typedef enum gpumem_sleep {
 #undef GPUMEM_SLEEP_ENUM
 } gpumem_sleep;
 
+/* "keep" */
+GPUMEM_API const char *gpumem_sleep_name(gpumem_sleep sleep);
+
 /* What is copied goes to pinned host memory, in which copies run at the full
  * speed of the link; or */
 enum {

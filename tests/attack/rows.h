@@ -41,6 +41,7 @@
 	X(gpumem_record_kind_name, 1, 0)                                       \
 	X(gpumem_served_name, 1, 0)                                            \
 	X(gpumem_share_name, 1, 0)                                             \
+	X(gpumem_sleep_name, 1, 0)                                             \
 	X(gpumem_copy, 12,                                                     \
 	  B(UNSUPPORTED) | B(BAD_POINTER) | ASKS | B(NO_HOST_MEMORY))          \
 	X(gpumem_device_adopt, 2, OPENS)                                       \
