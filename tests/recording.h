@@ -113,6 +113,7 @@ static void rec_long(struct recording *recording, struct rec_walk *walk)
 /* False: there is none. */
 static bool rec_next(struct recording *recording, struct rec_walk *walk)
 {
+	struct gpumem_record_event event;
 	uint32_t word;
 
 	if (walk->end - walk->at < 4)
@@ -131,8 +132,10 @@ static bool rec_next(struct recording *recording, struct rec_walk *walk)
 		walk->at += 4;
 		return true;
 	}
-	if (walk->end - walk->at < 16 ||
-	    !((const struct gpumem_record_event *)(const void *)walk->at)->kind)
+	if (walk->end - walk->at < 16)
+		return false;
+	memcpy(&event, walk->at, sizeof(event));
+	if (!event.kind)
 		return false;
 	rec_long(recording, walk);
 	walk->at += 16;
