@@ -253,7 +253,7 @@ int main(void)
 	static const gpumem_sleep said_of[TAGS] = {
 		GPUMEM_SLEEP_KEEP, GPUMEM_SLEEP_KEEP,	 GPUMEM_SLEEP_DROP,
 		GPUMEM_SLEEP_ZERO, GPUMEM_SLEEP_INHERIT, GPUMEM_SLEEP_STAY};
-	long programs = scaled(200, 4);
+	long programs = scaled(100, 4);
 
 	alarm(1200);
 	option("page", "256KiB");
