@@ -57,6 +57,7 @@ ATTACK_NAME(range_kind, gpumem_range_kind)
 ATTACK_NAME(record_kind, unsigned)
 ATTACK_NAME(served, unsigned)
 ATTACK_NAME(share, gpumem_share)
+ATTACK_NAME(sleep, gpumem_sleep)
 
 void attack_gpumem_version(void)
 {
