@@ -116,8 +116,8 @@ int main(void)
 	alarm(120);
 	option("host.capacity", "256MiB");
 	option("wait", "off");
-	sweep_scene("pages", run);
+	sweep_scene("pages", run, 20);
 	option("vm", "off");
-	sweep_scene("segments", run);
+	sweep_scene("segments", run, 20);
 	return done_testing();
 }

@@ -95,35 +95,19 @@ static void run_again(void)
 	is_uint(sweep.bad, 0, "all is as it was");
 }
 
-/* With every status. */
-static void sweep_sleep(const char *name, void (*run)(void))
-{
-	static const char *const suffixes[] = {
-		":driver",  ":no_memory",  ":busy", ":lost",
-		"+:driver", "+:no_memory", "+:lost"};
-	unsigned long calls;
-
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		calls = sweep_calls(suffixes[i], ULONG_MAX, run);
-		is_uint(sweep.bad, 0, "%s: *@N%s, N up to %lu", name,
-			suffixes[i], calls);
-		ok(calls > 10, "which is all of it");
-	}
-}
-
 int main(void)
 {
 	alarm(300);
 	scene_tags();
 	sweep.suffix = "";
 	run_again();
-	sweep_sleep("a sleep", run_sleep);
-	sweep_sleep("a wake", run_wake);
+	sweep_scene("a sleep", run_sleep, 10);
+	sweep_scene("a wake", run_wake, 10);
 	scene.flags = GPUMEM_SLEEP_PAGEABLE | GPUMEM_SLEEP_RETAIN;
-	sweep_sleep("a sleep to pageable memory", run_sleep);
-	sweep_sleep("a wake from pageable memory", run_wake);
+	sweep_scene("a sleep to pageable memory", run_sleep, 10);
+	sweep_scene("a wake from pageable memory", run_wake, 10);
 	scene.folder = ".";
-	sweep_sleep("a sleep to a file", run_sleep);
-	sweep_sleep("a wake from a file", run_wake);
+	sweep_scene("a sleep to a file", run_sleep, 10);
+	sweep_scene("a wake from a file", run_wake, 10);
 	return done_testing();
 }

@@ -160,7 +160,7 @@ int main(void)
 	option("wait", "on");
 	device_start("256MiB", true);
 	must(gpumem_device_close(device));
-	sweep_scene("views", run);
+	sweep_scene("views", run, 20);
 	test_end();
 	/* Whichever comes last. */
 	test_again(1);
