@@ -6,10 +6,12 @@
  * keep their addresses, and what they hold is kept on the host. The contract of
  * the module; how pages go and come is pages/away.h.
  *
- *     plan.c    which handles go, and what has to be copied of them
+ *     plan.c    which handles go
+ *     mark.c    what has to be copied, and what it makes of pages and extents
  *     streams.c waits for the work of streams that use what goes
  *     store.c   where the content is: a store for each sleep
  *     move.c    the threads that copy, down and up
+ *     pieces.c  what one of them copies of a chunk
  *     queue.c   the streams of these threads
  *     pinned.c  pinned host memory, and what is retained of it
  *     sleep.c   stop, plan, copy, unmap

@@ -4,7 +4,7 @@
 /*
  * One client of gpumem-keep, from the daemon's side. It is read from only when
  * nothing is on its way to it, and nothing waits for it: what it does not take
- * now is sent when it can. Who gets no further for TALK_SECONDS is shown out.
+ * now is sent when it can. Who gets no further for TALK_SECONDS is cut off.
  * No locks: for one thread.
  */
 #ifndef GPUMEM_TOOLS_KEEP_TALK_H

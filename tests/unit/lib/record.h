@@ -9,7 +9,7 @@
 #define LIB_RECORD_H
 
 #include "fixture.h"
-#include "../../recording.h"
+#include "../../recording_judge.h"
 
 #include <sys/stat.h>
 

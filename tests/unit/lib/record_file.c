@@ -8,7 +8,7 @@
  * in the file can be read. The disk is full because fallocate() is this test's.
  */
 #include "fixture.h"
-#include "../../recording.h"
+#include "../../recording_judge.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * once only; what there is no place for is counted.
  */
 #include "fixture.h"
-#include "../../recording.h"
+#include "../../recording_judge.h"
 
 static char path[64];
 static gpumem_pool *pool;

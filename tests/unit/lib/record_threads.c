@@ -8,7 +8,7 @@
  * and end meanwhile. Threads that come and go do not use the file up.
  */
 #include "fixture.h"
-#include "../../recording.h"
+#include "../../recording_judge.h"
 
 enum { THREADS = 8, PLACES = 24, BATCH = 400 };
 
