@@ -146,7 +146,7 @@ def release(*objects: Any) -> Released:
     of them: each gpumem.Buffer is freed, each tensor of PyTorch on a GPU loses its
     memory, and each array of JAX on a device is deleted, whoever else refers to it,
     and must not be used any more. Then garbage is collected, and unused memory given
-    back to the driver, under gpumem-run what that keeps too. What could not be
+    back to the driver, under gpumem-run --adopt what that keeps, too. What could not be
     freed is in the result, with who refers to it.
 
         print(gpumem.release(model, optimizer))
