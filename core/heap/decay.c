@@ -51,7 +51,7 @@ static bool is_idle(const struct gm_local *local)
 {
 	const struct gm_group *group = local->group;
 
-	return local->idle_ticks > GM_DECAY_TICKS &&
+	return local->idle_ticks > GM_DECAY_QUIET &&
 	       (group->used != local || !gm_counts_any(&group->counts));
 }
 
@@ -60,12 +60,12 @@ static bool may_be_idle(const struct gm_heap *heap)
 {
 	const struct gm_local *local = heap->caches->locals;
 
-	while (local && local->idle_ticks <= GM_DECAY_TICKS)
+	while (local && local->idle_ticks <= GM_DECAY_QUIET)
 		local = local->next;
 	return local || !heap->caches->locals;
 }
 
-/* One cache that was idle for a period, or else part of the depots, if all are.
+/* One cache that is idle, or else part of the depots, if all are.
  * False: there is nothing of the kind. */
 static bool empty_caches(struct gm_heap *heap)
 {

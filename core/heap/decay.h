@@ -9,9 +9,10 @@
  *
  * Time goes in ticks of an eighth of the period. Each tick notes the sequence
  * number of the newest free; pages whose last free has no newer number than one
- * that was noted a whole period ago are idle. A thread's cache that was idle
- * for as long is flushed first. It reads no clock: the time is an argument. The
- * heap's mutex guards it.
+ * that was noted a whole period ago are idle. What a thread's cache holds has
+ * no number yet, so a cache that was not used for a whole tick is flushed, and
+ * the period of its memory begins: it is gone after at most a period and three
+ * ticks. It reads no clock: the time is an argument. The heap's mutex guards it.
  *
  *     time of note i <= time of note i + 1, and so their sequence numbers
  */
@@ -22,6 +23,9 @@
 #include <stdint.h>
 
 enum { GM_DECAY_TICKS = 8, GM_DECAY_NOTES = GM_DECAY_TICKS + 1 };
+/* A cache is idle after more ticks than this since its last use: the first comes
+ * early, so a whole one has passed. */
+enum { GM_DECAY_QUIET = 1 };
 
 struct gm_heap;
 
