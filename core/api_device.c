@@ -92,6 +92,19 @@ gpumem_status gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
 	return status;
 }
 
+gpumem_status gpumem_trim(uint64_t *released_bytes_out)
+{
+	uint64_t released = 0;
+	GM_SCOPE;
+	gpumem_status status = gm_enter();
+
+	if (status == GPUMEM_OK)
+		status = gm_pools_trim(&released);
+	if (released_bytes_out)
+		*released_bytes_out = released;
+	return status;
+}
+
 gpumem_status gpumem_device_peer(gpumem_device *device, gpumem_device *other,
 				 bool *can_out)
 {

@@ -267,6 +267,22 @@ void gm_device_drop(struct gpumem_device *device, enum gm_hold hold)
 	pthread_mutex_unlock(&mutex);
 }
 
+struct gpumem_device *gm_device_next(struct gpumem_device *after)
+{
+	struct gpumem_device *next;
+
+	pthread_mutex_lock(&mutex);
+	next = after ? after->next : devices;
+	if (next)
+		next->holds[GM_HOLD_VISIT]++;
+	if (after) {
+		after->holds[GM_HOLD_VISIT]--;
+		(void)close_unneeded(after);
+	}
+	pthread_mutex_unlock(&mutex);
+	return next;
+}
+
 int gm_device_holds(struct gpumem_device *device, enum gm_hold hold)
 {
 	int count;

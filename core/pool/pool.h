@@ -137,6 +137,8 @@ bool gm_pool_wait_for_siblings(struct gpumem_pool *pool, bool *waited_out);
  * keep_bytes together. */
 gpumem_status gm_device_trim(struct gpumem_device *device, uint64_t keep_bytes,
 			     uint64_t *released_out);
+/* The same for all of the process's, down to nothing unused. */
+gpumem_status gm_pools_trim(uint64_t *released_out);
 gpumem_status gm_pool_drop_stream(struct gpumem_pool *pool,
 				  gpumem_stream stream);
 /* The same for every pool of the device; the first error ends it. */

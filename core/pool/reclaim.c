@@ -107,6 +107,20 @@ gpumem_status gm_device_trim(struct gpumem_device *device, uint64_t keep_bytes,
 	return gm_first_end(&first);
 }
 
+gpumem_status gm_pools_trim(uint64_t *released_out)
+{
+	struct gpumem_device *device = NULL;
+	struct gm_first first = {0};
+	uint64_t released;
+
+	*released_out = 0;
+	while ((device = gm_device_next(device))) {
+		gm_first_keep(&first, gm_device_trim(device, 0, &released));
+		*released_out += released;
+	}
+	return gm_first_end(&first);
+}
+
 /* Its own, and those in which graphs have memory of it. */
 static gpumem_status drop_arenas(struct gm_heap *heap, gpumem_stream stream)
 {

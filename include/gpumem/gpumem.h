@@ -835,6 +835,13 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
 		   uint64_t *released_bytes_out);
 
+/* The same for all pools of the process, whoever made them, down to nothing
+ * unused: for who has no handle, as a host of plugins or a signal that memory is
+ * short. Statuses as gpumem_pool_trim(); after one pool's failure the others are
+ * trimmed too. */
+GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
+gpumem_trim(uint64_t *released_bytes_out);
+
 /* ---- Sleep and wake ------------------------------------------------------ */
 
 /* name, number, word, text. What becomes of a block in a sleep:

@@ -208,6 +208,17 @@ void attack_gpumem_device_trim(void)
 				       random_below(256 * MIB), out));
 }
 
+void attack_gpumem_trim(void)
+{
+	uint64_t *out = out_plain(sizeof(uint64_t));
+
+	if (!out)
+		step.wrong = 0;
+	step.writes_always = true;
+	step.perhaps |= B(INVALID); /* a stream's, of which there is none */
+	(void)judge(gpumem_trim(out));
+}
+
 static void hear(gpumem_pool *handle, const struct gpumem_hook_event *event,
 		 void *user)
 {

@@ -54,6 +54,7 @@
 	X(gpumem_device_pool, 3, TAKES | B(UNSUPPORTED))                       \
 	X(gpumem_device_report, 2, ASKS | B(NO_HOST_MEMORY))                   \
 	X(gpumem_device_trim, 3, ASKS | B(NO_HOST_MEMORY))                     \
+	X(gpumem_trim, 1, ASKS | B(NO_HOST_MEMORY))                            \
 	X(gpumem_process_visit, 1, B(UNSUPPORTED) | ASKS | B(NO_HOST_MEMORY))  \
 	X(gpumem_device_visit, 2, B(NOT_FOUND))                                \
 	X(gpumem_error_text, 1, 0)                                             \

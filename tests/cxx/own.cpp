@@ -392,6 +392,7 @@ static void test_pool()
 		  "a double free throws");
 	pool.add_peer(gpu);
 	ok(gpu.trim() > 0, "a trim of the device");
+	is_uint(gpumem::trim(), 0, "a trim of all has nothing left to do");
 	ok(gpu.has(GPUMEM_CAP_SIMULATED) && gpu.can_peer(gpu), "capabilities");
 }
 

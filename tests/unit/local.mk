@@ -231,6 +231,7 @@ lib_tests = \
 	tests/unit/lib/thread_ends \
 	tests/unit/lib/threads \
 	tests/unit/lib/touch \
+	tests/unit/lib/trims \
 	tests/unit/lib/view_block \
 	tests/unit/lib/user \
 	tests/unit/lib/user_threads \

@@ -159,6 +159,15 @@ class device
 	std::shared_ptr<gpumem_device> handle_;
 };
 
+/* gpumem_trim(): of all pools of the process. Returns how many bytes went back. */
+inline uint64_t trim()
+{
+	uint64_t released;
+
+	check(gpumem_trim(&released));
+	return released;
+}
+
 } // namespace gpumem
 
 #endif

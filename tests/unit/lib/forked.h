@@ -131,6 +131,7 @@ static void child_pools(void)
 	forked(gpumem_pool_set_limit_percent(pool, 50));
 	forked(gpumem_pool_set_soft_limit_percent(pool, 50));
 	forked(gpumem_device_trim(device, 0, &released));
+	forked(gpumem_trim(&released));
 	forked(gpumem_pool_pressure_add(pool, press, NULL));
 	forked(gpumem_pool_drop_stream(pool, stream));
 	forked(gpumem_pool_create(device, NULL, &made));

@@ -304,42 +304,6 @@ static void percent(void)
 	is_ptr(pool, NULL, "there is no pool");
 }
 
-/* One call for all pools of a device, down to what is kept together. */
-static void device_trim(void)
-{
-	gpumem_pool *first = new_pool(0), *second = NULL;
-	void *live;
-	uint64_t released = 1;
-
-	must(gpumem_device_pool(device, &second));
-	live = new_block(second, 4 * MIB, NULL);
-	must(gpumem_free(new_block(first, 20 * MIB, NULL), NULL));
-	must(gpumem_free(new_block(second, 30 * MIB, NULL), NULL));
-	must(gpumem_device_trim(device, UINT64_MAX, &released));
-	is_uint(released, 0, "there is room for all");
-	must(gpumem_stream_sync(device, NULL));
-	must(gpumem_device_trim(device, 4 * MIB, &released));
-	must(gpumem_stream_sync(device, NULL));
-	must(gpumem_device_trim(device, 4 * MIB, NULL));
-	is_uint(stats_of(first).reserved.current, 0, "one has nothing left");
-	ok(stats_of(second).reserved.current < 30 * MIB,
-	   "the other what is live");
-	is_uint(stats_of(second).allocated.current, 4 * MIB, "which is");
-	must(gpumem_free(live, NULL));
-	must(gpumem_free(new_block(first, 20 * MIB, NULL), NULL));
-	must(gpumem_free(new_block(second, 8 * MIB, NULL), NULL));
-	must(gpumem_stream_sync(device, NULL));
-	must(gpumem_host_faults("page_destroy@1;free@1"));
-	said(gpumem_device_trim(device, 0, &released), GPUMEM_DRIVER,
-	     "the driver keeps some");
-	must(gpumem_host_faults(NULL));
-	is_uint(stats_of(second).reserved.current, 0,
-		"the others are trimmed all the same");
-	must(gpumem_device_trim(device, 0, NULL));
-	is_uint(gpumem_host_used_bytes(0), 0, "then all is back");
-	must(gpumem_pool_destroy(first, 0));
-}
-
 int main(void)
 {
 	must(gpumem_option_set("host.capacity", "256MiB"));
@@ -351,7 +315,6 @@ int main(void)
 	end_of_device();
 	siblings();
 	percent();
-	device_trim();
 	driver_asked_or_not();
 	absurd_sizes();
 	must(gpumem_device_close(device));
