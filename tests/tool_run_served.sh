@@ -101,7 +101,7 @@ waiting()
 	shift
 	: >"$scratch/pid"
 	GPUMEM_CONF=decay_ms:0 "$run" "$@" --report="$scratch/report" timeout 60 \
-		"$scratch/cases" "$tap_case" >"$scratch/pid" &
+		"$scratch/${program:-cases}" "$tap_case" >"$scratch/pid" &
 	waited=$!
 	while [ ! -s "$scratch/pid" ] && kill -0 $waited 2>/dev/null; do
 		sleep 0.05
@@ -134,6 +134,17 @@ wait $!
 is $? 0 "and both are answered"
 kill "$pid"
 wait $waited
+check "a program with a pool of its own compiles" $CC -O1 -o "$scratch/own" \
+	-I "$top_srcdir/include" "$source/own_pool.c" -L "$top_builddir/.libs" \
+	-lgpumem "-Wl,-rpath,$top_builddir/.libs"
+program=own
+export GPUMEM_PLUGIN_PATH="$top_builddir/backends/.libs"
+waiting cuda:0 --adopt
+unset GPUMEM_PLUGIN_PATH
+exits 0 "so is one whose pool is gpumem's own" "$run" --trim="$pid"
+check "what that has unused is counted" grep -qx 'gave back 64 MiB' "$scratch/out"
+wait $waited
+is $? 0 "and gone, what was in use is not"
 for pid in 0 -1 x 1x 99999999999 ''; do
 	exits 2 "--trim=$pid" "$run" --trim="$pid"
 done

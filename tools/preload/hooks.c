@@ -50,6 +50,7 @@ static void bind_loaded(const struct hook_table *table, const char *file)
 
 struct search {
 	const char *begin;
+	int skip;	     /* of those that are named so */
 	char path[PATH_MAX]; /* "": not found */
 };
 
@@ -58,7 +59,8 @@ static int look_at(struct dl_phdr_info *info, size_t bytes, void *context)
 	struct search *search = context;
 
 	(void)bytes;
-	if (!info->dlpi_name || !is_named(info->dlpi_name, search->begin))
+	if (!info->dlpi_name || !is_named(info->dlpi_name, search->begin) ||
+	    search->skip--)
 		return 0;
 	snprintf(search->path, sizeof(search->path), "%s", info->dlpi_name);
 	return 1;
@@ -69,6 +71,18 @@ bool hook_file_is_loaded(const char *begin)
 	struct search search = {.begin = begin};
 
 	return dl_iterate_phdr(look_at, &search);
+}
+
+void *hook_file_open(const char *begin, int index)
+{
+	struct search search = {.begin = begin, .skip = index};
+	void *library = NULL;
+
+	if (dl_iterate_phdr(look_at, &search))
+		library = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
+	if (!library)
+		(void)dlerror(); /* the program has seen no error */
+	return library;
 }
 
 /* By the name of its file: packages give it a version of their own, and some

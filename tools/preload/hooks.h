@@ -49,6 +49,8 @@ void *hook_swap_base(const struct hook_table *table, const char *symbol,
 /* Whether a file is loaded whose name begins so. Not with the mutex: a library
  * that is being loaded may call a wrapper. */
 bool hook_file_is_loaded(const char *begin);
+/* The handle of the index-th such file; NULL: there are fewer. */
+void *hook_file_open(const char *begin, int index);
 /* Whether an address lies in the library. */
 bool hook_is_inside(const struct hook_table *table, const void *address);
 

@@ -64,9 +64,8 @@ static void set_back(const struct setting *setting)
 }
 
 /* The pool's own thread gives back what is idle when nobody calls. What a
- * thread's cache has comes out of it after one period and an eighth or two, and
- * goes after another: each is two fifths of the whole, so that all of it is
- * gone by then. */
+ * thread's cache has goes after up to eleven eighths of a period, which is seven
+ * tenths of the whole, so that all of it is gone by then. */
 static gpumem_status create_pool(gpumem_device *device, void **pool_out)
 {
 	struct setting thread = {"decay_thread", "on", ""};
@@ -74,7 +73,7 @@ static gpumem_status create_pool(gpumem_device *device, void **pool_out)
 	gpumem_status status;
 
 	snprintf(period.value, sizeof(period.value), "%llu",
-		 (unsigned long long)(preload_decay_ms() * 2 + 4) / 5);
+		 (unsigned long long)(preload_decay_ms() * 7 + 9) / 10);
 	status = set(&thread);
 	if (status == GPUMEM_OK) {
 		status = set(&period);

@@ -20,7 +20,8 @@ def active() -> bool:
 
 def trim() -> int:
     """Gives all that gpumem-run --adopt keeps for this process back to the driver,
-    of every device: so many bytes. 0 without gpumem-run.
+    of every device, and what pools of gpumem's have unused: so many bytes. 0 without
+    gpumem-run.
 
     What the program has allocated stays. May be called from any thread; waits
     for the devices, as their own functions that free do.
