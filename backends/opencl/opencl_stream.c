@@ -185,8 +185,8 @@ gpumem_status gm_opencl_wait(cl_event event)
 	return gm_opencl_check(result, "clWaitForEvents");
 }
 
-/* clFinish() of some implementations (rusticl 22.3) forgets what was flushed
- * before. */
+/* clFinish() of rusticl 22.3 does not wait for what was flushed before
+ * (findings/rusticl_finish_after_flush.sh). */
 gpumem_status gm_opencl_stream_sync(void *handle, gpumem_stream stream)
 {
 	cl_event event;
