@@ -77,7 +77,9 @@ _Static_assert(offsetof(struct image, chunk) == HEADER_BYTES + DEFINITIONS,
 #define REPORT_SECOND UINT64_C(0x7d223e263c2220)
 
 static const struct image image = {
-	.header = {.magic = GPUMEM_RECORD_MAGIC,
+	/* GPUMEM_RECORD_MAGIC has a NUL, for which there is no room. */
+	.header = {.magic = {'g', 'p', 'u', 'm', 'e', 'm', ' ', 'r', 'e', 'c',
+			     'o', 'r', 'd', 'i', 'n', 'g'},
 		   .version = GPUMEM_RECORD_VERSION,
 		   .byte_order = GPUMEM_RECORD_BYTE_ORDER,
 		   .header_bytes = HEADER_BYTES,

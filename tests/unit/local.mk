@@ -269,7 +269,7 @@ plugin_tests = \
 	tests/unit/opencl/queues
 # These are written to the vendors' headers; all others do without.
 if CUDA
-fake_tests = \
+fake_cuda_tests = \
 	tests/unit/fake/async \
 	tests/unit/fake/capture \
 	tests/unit/fake/contexts \
@@ -279,7 +279,7 @@ fake_tests = \
 	tests/unit/fake/share \
 	tests/unit/fake/streams
 if HIP
-fake_tests += \
+fake_hip_tests = \
 	tests/unit/fake/hip \
 	tests/unit/fake/hip_errors \
 	tests/unit/fake/hip_quirks \
@@ -287,6 +287,7 @@ fake_tests += \
 	tests/unit/fake/hip_work
 endif
 endif
+fake_tests = $(fake_cuda_tests) $(fake_hip_tests)
 unit_tests = $(base_tests) $(device_tests) $(extent_tests) $(fake_tests) \
 	$(heap_tests) $(host_tests) $(lib_tests) $(loader_tests) \
 	$(plugin_tests) $(pool_tests)
@@ -327,19 +328,11 @@ $(heap_tests): LDADD = $(HEAP:%.la=.libs/%.a)
 $(pool_tests): LDADD = $(POOL:%.la=.libs/%.a)
 $(lib_tests): LDADD = -L.libs -lgpumem -Wl,-rpath,'$(abs_builddir)/.libs'
 $(plugin_tests) $(fake_tests): LDADD =
+fake_cuda_objects = $(fake_cuda_tests:%=%.$(OBJEXT))
+fake_hip_objects = $(fake_hip_tests:%=%.$(OBJEXT))
+$(fake_cuda_objects): AM_CPPFLAGS += $(CUDA_CPPFLAGS)
+$(fake_hip_objects): AM_CPPFLAGS += $(CUDA_CPPFLAGS) $(HIP_CPPFLAGS)
 
-tests_unit_fake_async_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_unit_fake_capture_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_unit_fake_contexts_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_unit_fake_cuda_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_unit_fake_memory_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_unit_fake_share_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_unit_fake_streams_CPPFLAGS = $(FAKE_CUDA_CPPFLAGS)
-tests_unit_fake_hip_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
-tests_unit_fake_hip_errors_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
-tests_unit_fake_hip_quirks_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
-tests_unit_fake_hip_vm_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
-tests_unit_fake_hip_work_CPPFLAGS = $(FAKE_HIP_CPPFLAGS)
 tests_unit_loader_folders_CPPFLAGS = $(AM_CPPFLAGS) $(PLUGIN_CPPFLAGS)
 tests_unit_base_stack_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=malloc
 tests_unit_base_track_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=calloc

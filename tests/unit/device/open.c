@@ -39,7 +39,7 @@ static void refuses(const char *name, gpumem_status status)
 	struct gpumem_device *device = NULL;
 
 	is_status(gm_device_open(name, &device), status, "refused: \"%s\"",
-		  name);
+		  name ? name : "NULL");
 	is_ptr(device, NULL, "output left alone");
 }
 

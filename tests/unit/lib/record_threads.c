@@ -45,7 +45,7 @@ static void *swap(void *arg)
 {
 	uint64_t state = 88172645463325252u + (uintptr_t)arg * 977;
 
-	for (unsigned i = 0; !atomic_load(&stop); i++) {
+	while (!atomic_load(&stop)) {
 		uint64_t number = next(&state);
 		void *ptr =
 			atomic_exchange(&place[number % PLACES], fresh(number));
