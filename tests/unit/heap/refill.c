@@ -268,12 +268,22 @@ static void fill_depot(void)
 	}
 }
 
+/* Of this process, with malloc(). */
+static size_t in_use(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+	return mallinfo2().uordblks;
+#else
+	return (unsigned)mallinfo().uordblks;
+#endif
+}
+
 static size_t round_trip(void)
 {
 	heap_start();
 	fill_depot();
 	heap_end();
-	return mallinfo2().uordblks;
+	return in_use();
 }
 
 /* A thread of the device leaves something or not with the C library, as it
