@@ -14,6 +14,7 @@ EXTRA_DIST += \
 	bindings/python/gpumem/_release.py \
 	bindings/python/gpumem/_report.py \
 	bindings/python/gpumem/_share.py \
+	bindings/python/gpumem/_sleep.py \
 	bindings/python/gpumem/_tags.py \
 	bindings/python/gpumem/_torch.pyi \
 	bindings/python/gpumem/_torch_compile.py \
@@ -59,6 +60,7 @@ EXTRA_DIST += \
 	bindings/python/src/pool_peer.c \
 	bindings/python/src/pool_range.c \
 	bindings/python/src/pool_report.c \
+	bindings/python/src/pool_sleep.c \
 	bindings/python/src/pool_type.c \
 	bindings/python/src/pressure.c \
 	bindings/python/src/share.c \
@@ -111,6 +113,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_release.py \
 	bindings/python/tests/test_rmm.py \
 	bindings/python/tests/test_run.py \
+	bindings/python/tests/test_sleep.py \
 	bindings/python/tests/test_tags.py \
 	bindings/python/tests/test_tensorflow.py \
 	bindings/python/tests/test_torch.py \

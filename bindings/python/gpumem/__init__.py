@@ -34,7 +34,9 @@ from ._core import (
     version,
 )
 from ._release import Kept, Released, Scope, release, scope
+from ._report import Slept
 from ._share import Shared
+from ._sleep import sleep, wake
 from ._tags import tag
 
 __version__ = version()
@@ -48,6 +50,7 @@ __all__ = [
     "Released",
     "Scope",
     "Shared",
+    "Slept",
     "backends",
     "devices",
     "free",
@@ -59,6 +62,8 @@ __all__ = [
     "record_end",
     "release",
     "scope",
+    "sleep",
     "tag",
     "version",
+    "wake",
 ]

@@ -5,7 +5,7 @@ knows no more of it than these names."""
 
 import re
 from html import escape
-from typing import Any, Dict
+from typing import Any, Dict, NamedTuple
 
 from ._words import count, short as size, table
 
@@ -34,6 +34,30 @@ class Leaks(Dict[str, Any]):
             whole = size(group["bytes"]), group["blocks"], group["tag"]
             rows.append((*whole, ", ".join(frames)))
         return table(caption, ("size", "blocks", "tag", "frames"), rows)
+
+
+class Slept(NamedTuple):
+    """What a sleep or a wake did, as gpumem_sleep(3) says. Bytes:"""
+
+    kept_bytes: int  # copied to the host, or back
+    dropped_bytes: int  # live, and not copied
+    device_bytes: int  # given back to the driver, or taken from it
+    host_bytes: int  # that the content of all sleeps takes from now on
+    wait_ns: int  # for work on the device
+    copy_ns: int
+    map_ns: int  # in which memory was unmapped and given back, or taken
+
+    def __str__(self) -> str:
+        moved, kept = size(self.device_bytes), size(self.kept_bytes)
+        held = size(self.host_bytes)
+        return (
+            f"{moved} of the device, {kept} copied, "
+            f"{held} of the host from now on"
+        )
+
+
+def slept(fields: Dict[str, int]) -> Slept:
+    return Slept(**fields)
 
 
 def _says_something(line: str) -> bool:

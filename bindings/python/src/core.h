@@ -157,6 +157,9 @@ PyObject *pool_add_peer(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_ranges(PyObject *self, PyObject *unused);
 PyObject *pool_pin(PyObject *self, PyObject *args, PyObject *names);
 PyObject *pool_unpin(PyObject *self, PyObject *args, PyObject *names);
+/* pool_sleep.c */
+PyObject *pool_sleep(PyObject *self, PyObject *args, PyObject *names);
+PyObject *pool_wake(PyObject *self, PyObject *args, PyObject *names);
 /* Appends to a string that *user refers to; NULL once that has failed. */
 void text_append(const char *text, void *user);
 /* repr(), and what a notebook shows. */
@@ -174,11 +177,13 @@ int pool_pressure_visit(const struct pool *self, visitproc visit, void *arg);
 void pool_pressure_drop(struct pool *self);
 PyObject *pool_functions(PyObject *self, PyObject *args, PyObject *names);
 
-/* ---- functions of tags.c and leaks.c ------------------------------------- */
+/* ---- functions of tags.c, pool_sleep.c and leaks.c ----------------------- */
 
 PyObject *tag_push(PyObject *module, PyObject *args, PyObject *names);
 PyObject *tag_get(PyObject *module, PyObject *unused);
+PyObject *tag_intern(PyObject *module, PyObject *args, PyObject *names);
 PyObject *tag_set(PyObject *module, PyObject *args, PyObject *names);
+PyObject *tag_set_sleep(PyObject *module, PyObject *args, PyObject *names);
 PyObject *leak_mark(PyObject *module, PyObject *unused);
 PyObject *oom_set(PyObject *module, PyObject *args, PyObject *names);
 

@@ -206,6 +206,13 @@ static PyMethodDef functions[] = {
 	{"tag_set", KEYWORDS(tag_set), NAMED,
 	 "tag_set($module, tag)\n--\n\nThe thread's tag is the one of this "
 	 "number."},
+	{"tag_intern", KEYWORDS(tag_intern), NAMED,
+	 "tag_intern($module, path)\n--\n\nThe number of the tag of this "
+	 "path."},
+	{"tag_set_sleep", KEYWORDS(tag_set_sleep), NAMED,
+	 "tag_set_sleep($module, tag, sleep)\n--\n\nWhat becomes of a tag's "
+	 "blocks in a sleep: \"inherit\", \"stay\", \"keep\",\n\"drop\" or "
+	 "\"zero\"."},
 	{"share_import", KEYWORDS(share_import), NAMED,
 	 "share_import($module, device, description, fds)\n--\n\n(address, "
 	 "nbytes) of a block of another process."},

@@ -4,8 +4,8 @@
 /*
  * gpumem.Pool as Python sees it: its methods and attributes. How one begins and
  * ends is in pool.c, what it reports in pool_report.c, its limits are in
- * pool_limit.c, its callbacks in pressure.c, its peers in pool_peer.c, its
- * blocks in buffer.c. Under the GIL.
+ * pool_limit.c, its callbacks in pressure.c, its peers in pool_peer.c, its sleep
+ * in pool_sleep.c, its blocks in buffer.c. Under the GIL.
  */
 #include "core.h"
 
@@ -135,6 +135,18 @@ static PyMethodDef methods[] = {
 	{"unpin", KEYWORDS(pool_unpin), NAMED,
 	 "unpin($self, address, nbytes, name='python')\n--\n\nUndoes one pin() "
 	 "with the same arguments."},
+	{"sleep", KEYWORDS(pool_sleep), NAMED,
+	 "sleep($self, tag=None, *, content='pinned', folder=None, "
+	 "timeout_ns=0)\n--\n\nGives the memory of live blocks to the driver: "
+	 "all, or those of a tag. They keep\ntheir addresses, and what they "
+	 "hold goes to \"pinned\" memory of the host, to\nmemory that is "
+	 "\"retained\" for the next sleep, to \"pageable\" memory, or to a\n"
+	 "file in the folder. Nothing may use them until wake() has "
+	 "returned. Waits for\ntheir streams for timeout_ns; 0: as long as it "
+	 "takes."},
+	{"wake", KEYWORDS(pool_wake), NAMED,
+	 "wake($self, tag=None)\n--\n\nBrings them back, to the same "
+	 "addresses."},
 	{"drop_stream", KEYWORDS(pool_drop_stream), NAMED,
 	 "drop_stream($self, stream)\n--\n\nA stream that the program destroys "
 	 "itself is about to go."},

@@ -28,6 +28,21 @@ PyObject *tag_get(PyObject *module, PyObject *unused)
 	return PyLong_FromUnsignedLong(gpumem_tag_get());
 }
 
+PyObject *tag_intern(PyObject *module, PyObject *args, PyObject *names)
+{
+	static char *keys[] = {"path", NULL};
+	gpumem_status status;
+	const char *path;
+	uint32_t tag;
+
+	(void)module;
+	if (!parse(args, names, "s:tag_intern", keys, &path))
+		return NULL;
+	status = gpumem_tag_intern(path, &tag);
+	return status == GPUMEM_OK ? PyLong_FromUnsignedLong(tag)
+				   : raise_last(status);
+}
+
 PyObject *tag_set(PyObject *module, PyObject *args, PyObject *names)
 {
 	static char *keys[] = {"tag", NULL};
