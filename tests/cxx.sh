@@ -18,7 +18,7 @@ unset GPUMEM_CONF
 strict="-Wall -Wextra -Wpedantic -Wshadow -Werror"
 headers=$(cd "$top_srcdir/include" && ls gpumem/*.hpp gpumem/cxx/*.hpp |
 	grep -vx gpumem/cccl.hpp) # of CUDA's headers
-programs="own self order pmr"
+programs="own self order pmr sleep"
 
 # A runtime of one compiler's sanitizer does not fit the other's library, it sees the
 # same in either standard, and what it guards takes twice as long to optimise.

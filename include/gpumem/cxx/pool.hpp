@@ -105,6 +105,35 @@ class pool_ref
 		return released;
 	}
 
+	/* gpumem_pool_sleep(): live blocks give their memory to the driver, and
+	 * nothing may use them until wake() has returned. */
+	gpumem_slept sleep(const gpumem_sleep_options &options) const
+	{
+		auto out = GPUMEM_INIT(gpumem_slept);
+
+		check(gpumem_pool_sleep(pool_, &options, &out));
+		return out;
+	}
+
+	/* The blocks of a tag and of those inside it; 0: all. */
+	gpumem_slept sleep(uint32_t tag = 0) const
+	{
+		auto options = GPUMEM_INIT(gpumem_sleep_options);
+
+		options.tag = tag;
+		return sleep(options);
+	}
+
+	/* gpumem_pool_wake(): to the same addresses. If it throws, all of it
+	 * still sleeps, and it can be called again. */
+	gpumem_slept wake(uint32_t tag = 0) const
+	{
+		auto out = GPUMEM_INIT(gpumem_slept);
+
+		check(gpumem_pool_wake(pool_, tag, &out));
+		return out;
+	}
+
 	/* Bounds on reserved bytes, in bytes or in percent of the device's
 	 * memory; 0: none. */
 	void set_limit(uint64_t limit_bytes) const
