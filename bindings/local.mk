@@ -123,6 +123,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_torch_pinned.py \
 	bindings/python/tests/test_torch_prebuilt.py \
 	bindings/python/tests/test_torch_shared.py \
+	bindings/python/tests/test_torch_sleep.py \
 	bindings/python/tests/test_torch_subclass.py \
 	bindings/python/tests/torch_asks.cpp \
 	bindings/python/tests/torch_double.cpp \

@@ -4,7 +4,7 @@
 
 import os
 import sys
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, List, Optional, Union
 
 from ._core import Pool
 from ._report import Slept
@@ -12,17 +12,14 @@ from ._report import Slept
 Folder = Union[str, bytes, "os.PathLike[str]", None]
 
 
-def _used(pools: Tuple[Pool, ...]) -> Tuple[Pool, ...]:
-    """Without any: those of PyTorch."""
-    if pools:
-        return pools
-    plug: Any = sys.modules.get(__package__ + ".torch")
+def _plug() -> Any:
+    plug = sys.modules.get(__package__ + ".torch")
     if plug is None or not plug.enabled():
         raise ValueError(
             "there is no pool to put to sleep or to wake: name those that are "
             "meant, as in gpumem.sleep(pool), or call gpumem.torch.enable() before"
         )
-    return tuple(device.pool for device in plug.used_devices())
+    return plug
 
 
 def _sum(done: List[Slept]) -> Slept:
@@ -39,14 +36,16 @@ def sleep(
     """Gives the memory of live blocks to the driver, which stay at their addresses.
 
     Pool.sleep() of each pool, one after the other; without pools of those that
-    PyTorch uses. If one fails, those before it sleep: call wake(), or sleep() again.
+    PyTorch uses, once their devices were waited for. If one fails, those before it
+    sleep: call wake(), or sleep() again.
     """
+    pools = pools or _plug()._settled_pools()
     return _sum(
         [
             pool.sleep(
                 tag, content=content, folder=folder, timeout_ns=timeout_ns
             )
-            for pool in _used(pools)
+            for pool in pools
         ]
     )
 
@@ -54,4 +53,5 @@ def sleep(
 def wake(*pools: Pool, tag: Optional[str] = None) -> Slept:
     """Pool.wake() of each pool, one after the other; without pools of those that
     PyTorch uses. If one fails, those after it still sleep: call it again."""
-    return _sum([pool.wake(tag) for pool in _used(pools)])
+    pools = pools or _plug()._settled_pools()
+    return _sum([pool.wake(tag) for pool in pools])

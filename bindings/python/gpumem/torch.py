@@ -15,9 +15,9 @@ import importlib
 import os
 import warnings
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
-from . import Device, Error, Pool, _built, devices, option_set
+from . import Device, Error, Pool, Slept, _built, _sleep, devices, option_set
 from . import _torch_conf as conf
 from . import _torch_stats as shapes
 from . import _torch_subclass as subclass
@@ -29,7 +29,9 @@ __all__ = [
     "how",
     "pinned_pool",
     "pool",
+    "sleep",
     "used_devices",
+    "wake",
 ]
 
 # PyTorch's setter: the plug's function.
@@ -83,8 +85,50 @@ def pinned_pool() -> Optional[Pool]:
 
 def used_devices() -> List[Device]:
     """Those on which PyTorch has allocated anything."""
+    return [device(i) for i in _used()]
+
+
+def _used() -> List[int]:
     plug = _allocator if _how == "subclass" else _plug()
-    return [device(i) for i in range(MOST_DEVICES) if plug.opened(i)]
+    return [i for i in range(MOST_DEVICES) if plug.opened(i)]
+
+
+def _settled_pools() -> Tuple[Pool, ...]:
+    """The pools of all tensors. Which streams use a tensor PyTorch need not have
+    said, and no launch of a graph is known: so the devices are waited for. Not in a
+    capture, which that would spoil: the pool refuses it."""
+    torch: Any = importlib.import_module("torch")
+    used = _used()
+    for number in used if not torch.cuda.is_current_stream_capturing() else ():
+        torch.cuda.synchronize(number)
+    return tuple(pool(number) for number in used)
+
+
+def sleep(
+    tag: Optional[str] = None,
+    *,
+    content: str = "pinned",
+    folder: _sleep.Folder = None,
+    timeout_ns: int = 0,
+) -> Slept:
+    """Gives the memory of tensors to the driver: of those of a tag, or all.
+
+    They keep their addresses, and nothing may use them until wake() has returned:
+    no kernel, no graph, no copy. It waits for all work of the devices first; the
+    rest is as Pool.sleep() says. Pinned memory is not concerned.
+
+        with gpumem.tag("weights", sleep="keep"):
+            model = Model().cuda()
+        gpumem.torch.sleep()
+    """
+    return _sleep.sleep(
+        tag=tag, content=content, folder=folder, timeout_ns=timeout_ns
+    )
+
+
+def wake(tag: Optional[str] = None) -> Slept:
+    """Brings them back, to the same addresses."""
+    return _sleep.wake(tag=tag)
 
 
 def enable(

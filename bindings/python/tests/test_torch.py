@@ -83,6 +83,27 @@ class Plug(unittest.TestCase):
             self.assertEqual(host.gpumem_stream_sync(other, None), 0)
             self.assertEqual(host.gpumem_device_close(other), 0)
 
+    def test_sleeps_and_wakes(self):
+        with gpumem.tag("plug/weights", sleep="keep"):
+            here = double.alloc(3 * MIB)
+        with gpumem.tag("plug/cache", sleep="drop"):
+            there = double.alloc(5 * MIB, device=1)
+        ctypes.memset(here, 7, 3 * MIB)
+        double.waited.clear()
+        slept = gpumem.torch.sleep("plug")
+        self.assertEqual(sorted(double.waited), [0, 1])
+        self.assertEqual(
+            (slept.kept_bytes, slept.dropped_bytes), (3 * MIB, 5 * MIB)
+        )
+        pools = [device.pool for device in gpumem.torch.used_devices()]
+        self.assertEqual(
+            [x.stats()["sleeping"]["current"] for x in pools],
+            [3 * MIB, 5 * MIB],
+        )
+        double.free(there)
+        self.assertEqual(gpumem.wake().kept_bytes, 3 * MIB)
+        self.assertEqual(ctypes.string_at(here, 3 * MIB), b"\7" * 3 * MIB)
+
     def test_a_device_that_is_not_there(self):
         for number in (2, 64, -1):
             with self.assertRaises(RuntimeError):

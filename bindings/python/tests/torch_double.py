@@ -183,6 +183,7 @@ def install():
         device_count=lambda: 2,
         is_initialized=lambda: bool(double.initialized),
         synchronize=double.waited.append,
+        is_current_stream_capturing=lambda: False,
         current_stream=lambda device: types.SimpleNamespace(
             cuda_stream=double.stream
         ),
