@@ -32,8 +32,10 @@ EXTRA_DIST += \
 	bindings/python/gpumem/pyopencl.py \
 	bindings/python/gpumem/rmm.py \
 	bindings/python/gpumem/run.py \
+	bindings/python/gpumem/stand_in/torch_memory_saver.py \
 	bindings/python/gpumem/tensorflow.py \
 	bindings/python/gpumem/torch.py \
+	bindings/python/gpumem/torch_memory_saver.py \
 	bindings/python/gpumem_build.py \
 	bindings/python/gpumem_command.py \
 	bindings/python/gpumem_compile.py \
@@ -120,6 +122,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_torch_cache.py \
 	bindings/python/tests/test_torch_failing.py \
 	bindings/python/tests/test_torch_forked.py \
+	bindings/python/tests/test_torch_memory_saver.py \
 	bindings/python/tests/test_torch_pinned.py \
 	bindings/python/tests/test_torch_prebuilt.py \
 	bindings/python/tests/test_torch_shared.py \
