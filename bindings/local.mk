@@ -36,6 +36,8 @@ EXTRA_DIST += \
 	bindings/python/gpumem/tensorflow.py \
 	bindings/python/gpumem/torch.py \
 	bindings/python/gpumem/torch_memory_saver.py \
+	bindings/python/gpumem/vllm.py \
+	bindings/python/gpumem/vllm_worker.py \
 	bindings/python/gpumem_build.py \
 	bindings/python/gpumem_command.py \
 	bindings/python/gpumem_compile.py \
@@ -128,6 +130,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_sleep.py \
 	bindings/python/tests/test_torch_subclass.py \
+	bindings/python/tests/test_vllm.py \
 	bindings/python/tests/torch_asks.cpp \
 	bindings/python/tests/torch_double.cpp \
 	bindings/python/tests/torch_double.py

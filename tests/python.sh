@@ -290,7 +290,8 @@ done
 
 real=$(with_package torch)
 for module in test_torch_subclass test_torch_pinned test_torch_shared \
-	test_torch_forked test_torch_failing test_torch_sleep; do
+	test_torch_forked test_torch_failing test_torch_sleep \
+	test_torch_memory_saver test_vllm; do
 	what="$module in a PyTorch for CUDA"
 	if [ -n "$real" ]; then
 		exits 0 "$what" over_real "$real" "$module"

@@ -41,6 +41,9 @@ EPOCH = 1767225600  # of files in archives: the same sources, the same archive
 NAME = "gpumem-pool"
 FILE_NAME = NAME.replace("-", "_")  # in the names of archives and folders
 
+# Of vLLM's, which calls it in each of its processes.
+PLUGIN = "\n[vllm.general_plugins]\ngpumem = gpumem.vllm:register\n"
+
 torch_folders = []  # of PyTorchs for which the subclass is compiled now
 
 METADATA = """Metadata-Version: 2.1
@@ -298,7 +301,7 @@ def add_plain(wheel):
     path = HERE / "gpumem_command.py"
     wheel.add(path.name, path.read_bytes())
     commands = [f"gpumem-{x} = {path.stem}:main\n" for x in gpumem_tools.NAMES]
-    text = "".join(["[console_scripts]\n", *commands])
+    text = "".join(["[console_scripts]\n", *commands, PLUGIN])
     wheel.add(f"{info_name()}/entry_points.txt", text.encode())
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from unittest import mock
 
 import gpumem
+from test_torch_sleep import CONF, made, ramp, sleeping
 from test_torch_subclass import MIB, empty, inside, run_inside
 
 PACKAGE = Path(gpumem.__file__).parent
@@ -68,7 +69,13 @@ def arguments(function):
 @unittest.skipIf(inside, "this is the inner process")
 class Outer(unittest.TestCase):
     def test_in_pytorch(self):
-        run_inside(self, Path(__file__).stem, 11, GPUMEM_TEST_SAVER="1")
+        run_inside(
+            self,
+            Path(__file__).stem,
+            11,
+            GPUMEM_TEST_SAVER="1",
+            GPUMEM_CONF=CONF,
+        )
 
     def run_python(self, code, **more):
         done = subprocess.run(
@@ -186,20 +193,6 @@ class Names(unittest.TestCase):
 def setUpModule():
     if own:
         gpumem.torch.enable(backend="host")
-
-
-def ramp(first, nbytes=4 * MIB):
-    return (torch.arange(nbytes) * 7 + first).to(torch.uint8)
-
-
-def made(first, nbytes=4 * MIB, device=0):
-    tensor = empty(nbytes, device)
-    tensor.copy_(ramp(first, nbytes))
-    return tensor
-
-
-def sleeping(device=0):
-    return gpumem.torch.pool(device).stats()["sleeping"]["current"]
 
 
 @unittest.skipUnless(own, "in the inner process")
