@@ -69,7 +69,7 @@ static void shared(uint32_t method, struct peer *importer)
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
 	struct peer_message message = {
-		.shared = GPUMEM_INIT(struct gpumem_shared)};
+		.shared = GPUMEM_INIT(struct gpumem_shared), .text = ""};
 	gpumem_pool *pool = NULL;
 	unsigned char *ptr;
 	int fds[PEER_FDS];
