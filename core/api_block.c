@@ -172,8 +172,19 @@ static __attribute__((noinline)) gpumem_status free_own_slow(void *ptr)
 	return status;
 }
 
+/* Of a block that most likely has a word. */
+static __attribute__((noinline)) gpumem_status free_own_more(void *ptr)
+{
+	return gm_hot_free(ptr, true, NULL, GM_HOT_AGAIN) ? GPUMEM_OK
+							  : free_own_slow(ptr);
+}
+
 gpumem_status gpumem_free_own(void *ptr)
 {
+	if (__builtin_expect(
+		    atomic_load_explicit(&gm_words_used, memory_order_relaxed),
+		    false))
+		return free_own_more(ptr);
 	if (__builtin_expect(!gm_hot_free(ptr, true, NULL, GM_HOT_PLAIN),
 			     false))
 		return free_own_slow(ptr);
