@@ -8,6 +8,7 @@
  */
 #include "../../bindings/python/src/subclass/counts.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -118,9 +119,11 @@ static void test_ends()
 	is(here, ALL, 50, 50 * 512, 51 * 512, "blocks outlive their threads");
 }
 
-static void work(counts &in, unsigned long state, int steps)
+/* Returns how many blocks it had. */
+static int64_t work(counts &in, unsigned long state, int steps)
 {
 	std::vector<size_t> mine;
+	int64_t had = 0;
 
 	for (int i = 0; i < steps; i++) {
 		state ^= state << 13;
@@ -129,6 +132,7 @@ static void work(counts &in, unsigned long state, int steps)
 		if (mine.size() < 8 && state & 1) {
 			mine.push_back((state >> 8) % 64 * 512 + 512);
 			in.add(mine.back() <= 4096, mine.back(), mine.back());
+			had++;
 		} else if (!mine.empty()) {
 			in.remove(mine.back() <= 4096, mine.back(),
 				  mine.back());
@@ -137,19 +141,25 @@ static void work(counts &in, unsigned long state, int steps)
 	}
 	for (size_t each : mine)
 		in.remove(each <= 4096, each, each);
+	return had;
 }
 
+/* Sums are made all the time, so that blocks often come during one. */
 static void test_at_a_time()
 {
-	constexpr int THREADS = 4, STEPS = 40000;
+	constexpr int THREADS = 4, STEPS = 400000;
 	static counts here(3);
 	std::vector<std::thread> all;
+	std::atomic<int> running{THREADS};
+	std::atomic<int64_t> had{0};
 	bool right = true;
 
 	for (unsigned long i = 1; i <= THREADS; i++)
-		all.emplace_back(work, std::ref(here), i * 88172645463325252u,
-				 STEPS);
-	for (int i = 0; i < 200; i++) {
+		all.emplace_back([&, i] {
+			had += work(here, i * 88172645463325252u, STEPS);
+			running--;
+		});
+	for (int i = 0; i < 200 || running; i++) {
 		tallies now = here.read();
 		const tally &bytes = now[count_of(BYTES, ALL)];
 
@@ -169,6 +179,8 @@ static void test_at_a_time()
 	ok(of(here, BYTES, ALL).current == 0 &&
 		   of(here, BLOCKS, SMALL_ONES).current == 0,
 	   "and at the end nothing is left");
+	ok(of(here, BLOCKS, ALL).allocated == had,
+	   "each block was counted once");
 }
 
 int main()

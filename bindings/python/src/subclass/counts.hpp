@@ -10,9 +10,12 @@
  * A thread counts in a share of its own, which others lock only to add all up.
  * It may go up so far as it was granted, below the peak; beyond that all shares
  * are added up, and what no thread needs is granted anew. Who waits for that
- * has its block already, so it is counted before it waits.
+ * has its block already, so it is counted before it waits; and so is the block
+ * of a thread that comes while its share is locked. All that come during a sum
+ * are in it, which makes the peak so high at once that nobody has to ask again.
  *
- *     of each count:   now <= granted, of each share, but of one that waits
+ *     of each count:   now == granted - left, of each share
+ *                      0 <= left, but of one that waits
  *                      sum.current + granted of all shares <= sum.peak
  *     what there is == sum.current + now of all shares
  *
@@ -45,7 +48,7 @@ using each_count = std::array<Each, size_t(QUANTITIES) * size_t(KINDS)>;
 
 constexpr size_t count_of(quantity of, kind in)
 {
-	return size_t(of) * size_t(KINDS) + size_t(in);
+	return size_t(in) * size_t(QUANTITIES) + size_t(of);
 }
 
 using tallies = each_count<tally>;
@@ -77,9 +80,11 @@ class counts
 	each_count<int64_t> granted{};
 
 	share &own();
+	share &find_share();
 	share &take_share();
 	void grant(share &to);
 	bool grant_rest(share &to);
+	void add_share(share &from);
 	void add_up();
 };
 
