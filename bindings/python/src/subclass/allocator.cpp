@@ -24,8 +24,9 @@ void delete_block(void *ptr)
 	the->raw_delete(ptr);
 }
 
-gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
-				  mempool **of, void **ptr)
+/* Where a limit is wanted, or something is routed to a private pool. */
+gpumem_status allocator::take_routed(device &own, size_t bytes, stream on,
+				     mempool **of, void **ptr)
 {
 	gpumem_status fits = fit(own);
 
@@ -46,8 +47,33 @@ gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
 
 		return take_in(own, *in, bytes, on, ptr);
 	}
-	return gpumem_alloc(own.pool, bytes ? bytes : 1, on, ptr);
+	return gpumem_alloc(own.pool, bytes, on, ptr);
 }
+
+inline gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
+					 mempool **of, void **ptr)
+{
+	if (C10_UNLIKELY(routed.load(std::memory_order_acquire) ||
+			 own.wanted_limit.load(std::memory_order_relaxed)))
+		return take_routed(own, bytes, on, of, ptr);
+	*of = nullptr;
+	return gpumem_alloc(own.pool, bytes, on, ptr);
+}
+
+/* After a failure: memory is looked for everywhere, or it is thrown. */
+void allocator::take_again(device &own, size_t bytes, stream on, mempool **of,
+			   void **ptr, gpumem_status status)
+{
+	if (is_oom(status) && (settle(nullptr) || callbacks_freed()))
+		status = take_any(own, bytes, on, of, ptr);
+	if (is_oom(status) && take_spare(own, bytes, on, of, ptr))
+		return;
+	if (status != GPUMEM_OK)
+		fail(own, bytes, status, *of);
+}
+
+/* This thread has a context; found without a call. */
+static thread_local bool is_current __attribute__((tls_model("initial-exec")));
 
 /* A thread's first cudaMalloc() makes the device's context current in it, and
  * libraries that PyTorch calls rely on that. gpumem leaves a thread's context
@@ -55,34 +81,28 @@ gpumem_status allocator::take_any(device &own, size_t bytes, stream on,
  */
 static void make_current()
 {
-	static thread_local bool done;
-
-	if (C10_LIKELY(done))
-		return;
 	c10::cuda::CUDAStreamCaptureModeGuard guard(
 		cudaStreamCaptureModeRelaxed);
 	C10_CUDA_CHECK(cudaFree(nullptr));
-	done = true;
+	is_current = true;
 }
 
 void *allocator::take(int number, size_t bytes, cudaStream_t on)
 {
 	check_size(bytes);
-	make_current();
+	if (C10_UNLIKELY(!is_current))
+		make_current();
 	device &own = get(number);
 	mempool *of = nullptr;
 	void *ptr = nullptr;
 	gpumem_status status = take_any(own, bytes, on, &of, &ptr);
 
-	if (is_oom(status) && (settle(nullptr) || callbacks_freed()))
-		status = take_any(own, bytes, on, &of, &ptr);
-	if (is_oom(status) && take_spare(own, bytes, on, &of, &ptr))
-		status = GPUMEM_OK;
-	if (status != GPUMEM_OK)
-		fail(own, bytes, status, of);
-	context where = gather(RecordContext::STATE);
-	note_segments(own, where);
-	if (C10_UNLIKELY(of || where || watched.load())) {
+	if (C10_UNLIKELY(status != GPUMEM_OK))
+		take_again(own, bytes, on, &of, &ptr, status);
+	if (C10_UNLIKELY(of || watched.load(std::memory_order_relaxed))) {
+		context where = gather(RecordContext::STATE);
+
+		note_segments(own, where);
 		list(ptr, {number, bytes, bytes, on, of, where, {}, {}});
 		return ptr;
 	}
@@ -96,11 +116,11 @@ void allocator::raw_delete(void *ptr)
 {
 	if (!ptr || is_child())
 		return;
-	context where = gather(RecordContext::ALL);
 	word found = word::of(ptr);
 
-	if (C10_UNLIKELY(!found || found.is_listed() || watched.load())) {
-		unlist(ptr, found, where);
+	if (C10_UNLIKELY(!found || found.is_listed() ||
+			 watched.load(std::memory_order_relaxed))) {
+		unlist(ptr, found, gather(RecordContext::ALL));
 		return;
 	}
 	end_own(*opened(found.device()), ptr, found.requested());
@@ -151,11 +171,23 @@ void allocator::report(void *ptr, int number, size_t size, bool taken)
 /* ---- PyTorch's functions ---------------------------------------------------
  */
 
+/* As PyTorch's own, which also asks each time whether an assertion in a kernel
+ * has failed. */
+static DeviceIndex current_device()
+{
+	DeviceIndex number = 0;
+	cudaError_t error = c10::cuda::GetDevice(&number);
+
+	if (C10_UNLIKELY(error != cudaSuccess))
+		C10_CUDA_CHECK(error);
+	return number;
+}
+
 /* PyTorch's own questions fail in a child, in words of the driver's. */
 void *allocator::raw_alloc_with_stream(size_t bytes, cudaStream_t on)
 {
 	check_process();
-	return bytes ? take(c10::cuda::current_device(), bytes, on) : nullptr;
+	return bytes ? take(current_device(), bytes, on) : nullptr;
 }
 
 void *allocator::raw_alloc(size_t bytes)
@@ -167,7 +199,7 @@ void *allocator::raw_alloc(size_t bytes)
 c10::DataPtr allocator::allocate(size_t bytes)
 {
 	check_process();
-	DeviceIndex number = c10::cuda::current_device();
+	DeviceIndex number = current_device();
 	void *ptr = bytes ? take(number, bytes,
 				 c10::cuda::getCurrentCUDAStream(number))
 			  : nullptr;

@@ -147,6 +147,19 @@ struct history {
 	c10::ApproximateClockToUnixTimeConverter clock;
 };
 
+/* fork.cpp: this process is a child that can use no device. */
+extern std::atomic<bool> child;
+[[noreturn]] void refuse_child();
+inline bool is_child()
+{
+	return child.load(std::memory_order_relaxed);
+}
+inline void check_process() /* throws in such a child */
+{
+	if (C10_UNLIKELY(is_child()))
+		refuse_child();
+}
+
 /* What this thread says of its blocks. */
 extern thread_local std::string user_text;
 
@@ -156,7 +169,12 @@ class allocator final : public cca::CUDAAllocator
 	explicit allocator(std::string backend);
 
 	/* NULL: nothing was allocated on it yet. */
-	device *opened(int number) const;
+	device *opened(int number) const
+	{
+		return unsigned(number) < unsigned(MOST_DEVICES)
+			       ? devices[number].load(std::memory_order_acquire)
+			       : nullptr;
+	}
 
 	/* ---- allocator.cpp: blocks ---- */
 	c10::DataPtr allocate(size_t bytes) override;
@@ -269,13 +287,24 @@ class allocator final : public cca::CUDAAllocator
 	std::vector<cca::OutOfMemoryObserver> observers, rejection_observers;
 	std::vector<cca::AllocatorTraceTracker> trackers;
 
-	device &get(int number);
+	device &get(int number)
+	{
+		check_process();
+		device *found = opened(number);
+
+		return C10_LIKELY(found != nullptr) ? *found : open(number);
+	}
+	device &open(int number);
 	void give_back(bool all);
 	void *take(int number, size_t bytes, cudaStream_t on);
 	gpumem_status divide_limit(device &own);
 	gpumem_status fit(device &own);
 	gpumem_status take_any(device &own, size_t bytes, stream on,
 			       mempool **of, void **ptr);
+	gpumem_status take_routed(device &own, size_t bytes, stream on,
+				  mempool **of, void **ptr);
+	void take_again(device &own, size_t bytes, stream on, mempool **of,
+			void **ptr, gpumem_status status);
 	[[noreturn]] void fail(device &own, size_t bytes, gpumem_status status,
 			       const mempool *of);
 	record known(const void *ptr, word found) const;
@@ -342,13 +371,18 @@ c10::CachingAllocator::Stat gauge(const gpumem_gauge &from, int64_t taken,
 /* ---- fork.cpp ---- */
 void watch_forks();
 void note_use(); /* of a device: what is forked from now on can use none */
-bool is_child();
-void check_process(); /* throws in such a child */
 
 /* ---- oom.cpp ---- */
 bool is_oom(gpumem_status status);
 bool callbacks_freed();
-void check_size(size_t bytes);
+[[noreturn]] void refuse_size();
+/* A size that was computed wrongly, rather than one that there is no room for:
+ * nobody is asked to make room. */
+inline void check_size(size_t bytes)
+{
+	if (C10_UNLIKELY(bytes >> 60 != 0))
+		refuse_size();
+}
 
 } /* namespace gpumem_torch */
 

@@ -17,20 +17,10 @@ allocator::allocator(std::string name) : backend(std::move(name))
 {
 }
 
-device *allocator::opened(int number) const
-{
-	if (number < 0 || number >= MOST_DEVICES)
-		return nullptr;
-	return devices[number].load(std::memory_order_acquire);
-}
-
-device &allocator::get(int number)
+device &allocator::open(int number)
 {
 	static std::mutex opening;
 
-	check_process();
-	if (device *found = opened(number))
-		return *found;
 	TORCH_CHECK(number >= 0 && number < MOST_DEVICES, "there is no device ",
 		    number);
 	std::lock_guard<std::mutex> hold(opening);

@@ -14,7 +14,8 @@
 namespace gpumem_torch
 {
 
-static std::atomic<bool> used, child;
+std::atomic<bool> child;
+static std::atomic<bool> used;
 
 void watch_forks()
 {
@@ -29,14 +30,9 @@ void note_use()
 	used.store(true);
 }
 
-bool is_child()
+void refuse_child()
 {
-	return child.load(std::memory_order_relaxed);
-}
-
-void check_process()
-{
-	TORCH_CHECK(!is_child(),
+	TORCH_CHECK(false,
 		    "the process was forked after gpumem was used; only its "
 		    "parent can use devices: start it by \"spawn\"");
 }

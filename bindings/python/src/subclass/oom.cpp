@@ -32,11 +32,9 @@ bool callbacks_freed()
 	return freed;
 }
 
-/* A size that was computed wrongly, rather than one that there is no room for:
- * nobody is asked to make room. */
-void check_size(size_t bytes)
+void refuse_size()
 {
-	TORCH_CHECK_WITH(OutOfMemoryError, bytes >> 60 == 0,
+	TORCH_CHECK_WITH(OutOfMemoryError, false,
 			 "CUDA out of memory. Tried to allocate more than 1EB "
 			 "memory.");
 }

@@ -11,15 +11,9 @@
 namespace gpumem_torch
 {
 
-constexpr size_t UNIT = 512;
 constexpr size_t SMALL_SEGMENT = 2 << 20;
 constexpr size_t MEDIUM = 10 << 20;
 constexpr size_t MEDIUM_SEGMENT = 20 << 20;
-
-size_t rounded(size_t bytes)
-{
-	return bytes < UNIT ? UNIT : (bytes + UNIT - 1) / UNIT * UNIT;
-}
 
 static size_t least_rest(bool small)
 {

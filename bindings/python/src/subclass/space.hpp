@@ -22,10 +22,14 @@ namespace gpumem_torch
 
 using stream = void *; /* a vendor's handle */
 
+constexpr size_t UNIT = 512;	  /* in which PyTorch counts */
 constexpr size_t SMALL = 1 << 20; /* the largest of the small blocks */
 
 /* What PyTorch counts for a request. */
-size_t rounded(size_t bytes);
+inline size_t rounded(size_t bytes)
+{
+	return bytes < UNIT ? UNIT : (bytes + UNIT - 1) / UNIT * UNIT;
+}
 
 struct piece {
 	size_t bytes, requested; /* requested: 0 unless live */
