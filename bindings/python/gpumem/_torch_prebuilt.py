@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 # Of the compiler. PyTorch's headers need C++20 from 2.14 on, and do with it before.
-OPTIONS = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden"]
+# Without assertions, as PyTorch itself.
+OPTIONS = ["-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden"]
 # Generated, and not in the wheels for systems without CUDA.
 GENERATED = "c10/cuda/impl/cuda_cmake_macros.h"
 
