@@ -105,6 +105,29 @@ is "$(paste "$scratch/before" "$scratch/since" | awk '
 	{ to[$1] = $2 }
 	END { if (!larger || !smaller) print "all in one direction" }' |
 	sort -u)" "" "by up to ten percent, each size to one"
+
+# A step of three blocks, of which one lives on into the next step, beside one that
+# stays; the peak is in the second.
+cat >"$scratch/steps.trace" <<'EOF'
+# gpumem-trace 1
+# two steps
+a 1 1000 0
+a 2 10 0
+a 3 100 0
+f 2
+a 4 20 0
+f 3
+a 5 10 0
+a 6 200 0
+f 4
+a 7 20 0
+f 6
+EOF
+scripted --step "$scratch/steps.trace" --length 5 --events 14 >"$scratch/step.trace"
+is "$(sed 1,2d "$scratch/step.trace" | tr '\n' ';')" \
+	"a 1 1000 0;a 2 20 0;a 3 10 0;a 4 200 0;f 2;a 5 20 0;f 4;a 6 10 0;a 7 200 0;\
+f 5;a 8 20 0;f 7;f 3;a 9 10 0;" \
+	"a step again and again"
 exits 2 "an unknown kind" scripted nothing
 
 done_testing

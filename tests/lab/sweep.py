@@ -25,6 +25,8 @@ The sets:
     bounded   the recorded ones, 20 times under 1.03 times the peak, idle: what a
               rule costs in the long run near a limit
     narrow    the unseen ones under limits from 1.02 to 1.1 times the peak
+    steady    a step of recorded ones, 40 times without a change, by lag: programs
+              whose shapes are always the same
     segments  recorded and unseen without virtual memory
     noise     the recorded ones with sizes changed by up to 4 %: BASE alone, with
               the standard deviation of its ratio
@@ -52,8 +54,15 @@ TRACES = os.path.join(HERE, "..", "traces")
 LAGS = ("0", "1000", "inf")
 LIMITS = (1.005, 1.01, 1.02, 1.03, 1.04)
 NARROW = (1.02, 1.03, 1.05, 1.1)
-SETS = ("recorded", "unseen", "long", "limits", "bounded", "narrow", "segments", "noise")
+SETS = ("recorded", "unseen", "long", "limits", "bounded", "narrow", "steady", "segments",
+        "noise")
 LIMITED = ("limits", "bounded", "narrow")
+
+# Events of a step, where steps can be told: the commonest distance at which the order
+# of events was the same, on which streams and of which blocks, whatever their sizes.
+STEPS = {"bert_inference": 950, "gpt2_varlen": 5626, "lora_recompute": 6662,
+         "offload_streams": 3354, "prefetch_streams": 5970, "resnet_multires": 9292,
+         "threads_inference": 1976}
 
 Run = collections.namedtuple("Run", "set name path options conf")
 Result = collections.namedtuple("Result", "ratio calls ns failed")
@@ -89,6 +98,16 @@ def varied(folder):
             with open(other, "wb") as file:
                 file.write(scripted("--vary", path, "--percent", "4", "--seed", str(seed)))
             yield name, other
+
+
+def steady(folder):
+    """A step of recorded programs again and again: name and path."""
+    for name, length in STEPS.items():
+        path = os.path.join(folder, name + ".step.trace")
+        with open(path, "wb") as file:
+            file.write(scripted("--step", os.path.join(TRACES, name + ".trace.gz"), "--length",
+                                str(length), "--events", str(40 * length)))
+        yield name, path
 
 
 def peak_requested(path):
@@ -137,6 +156,9 @@ def runs_of(sets, folder, seeds):
     for name, path in programs + others:
         for lag in LAGS[:2]:
             yield Run("segments", name, path, ("--lag", lag), "vm:off")
+    for name, path in steady(folder) if "steady" in sets else ():
+        for lag in LAGS:
+            yield Run("steady", name, path, ("--lag", lag), "")
     if "noise" in sets:
         for name, path in varied(folder):
             yield Run("noise", name, path, (), "")

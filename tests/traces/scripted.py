@@ -7,11 +7,14 @@
     scripted.py KIND [--seed N] [--events N] > FILE
     scripted.py --all DIR [--seed N] [--events N]
     scripted.py --vary TRACE[.gz] --percent P --seed N > FILE
+    scripted.py --step TRACE[.gz] --length N [--events N] > FILE
 
 The traces are synthetic, with the sizes and lifetimes that such programs have. The
 same seed always gives the same trace; another seed gives another program of the kind,
 with another model and other requests. --all writes DIR/KIND.trace for every kind.
 --vary changes each size in a trace by up to P percent; equal sizes stay equal.
+--step repeats the step of N events at the peak of a trace: a program whose shapes are
+always the same.
 """
 
 import argparse
@@ -22,6 +25,7 @@ import sys
 
 import scripted_models as models
 import scripted_others as others
+from scripted_step import repeated
 from scripted_trace import Full, Trace
 
 KINDS = {
@@ -121,6 +125,8 @@ def main():
     what.add_argument("--list", action="store_true", help="the kinds")
     what.add_argument("--all", metavar="DIR", help="write all kinds there")
     what.add_argument("--vary", metavar="TRACE", help="change the sizes of this")
+    what.add_argument("--step", metavar="TRACE", help="repeat a step of this")
+    parser.add_argument("--length", type=int, default=1000, metavar="N")
     parser.add_argument("--percent", type=percentage, default=5, metavar="P")
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--events", type=int, default=50000, metavar="N")
@@ -134,6 +140,8 @@ def main():
                 file.write(scripted(kind, args.seed, args.events))
     elif args.vary:
         vary(args.vary, args.percent, args.seed)
+    elif args.step:
+        sys.stdout.write(repeated(args.step, args.length, args.events))
     else:
         sys.stdout.write(scripted(args.kind, args.seed, args.events))
 
