@@ -198,6 +198,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/97-ranges-are-told-under-the-lock.md \
 	docs/decisions/98-large-handles-while-a-pool-grows.md \
 	docs/decisions/99-a-recording-says-what-repeats-in-4-bytes.md \
+	docs/decisions/101-plan-what-repeats.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
@@ -217,6 +218,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/64-a-stream-waits-for-pending-blocks.md \
 	docs/lab/README.md \
 	docs/lab/98-large-handles-while-a-pool-grows.md \
+	docs/lab/101-plan-what-repeats.md \
 	docs/devices/README.md \
 	docs/install.md \
 	docs/sleeping.md \
