@@ -198,6 +198,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/97-ranges-are-told-under-the-lock.md \
 	docs/decisions/98-large-handles-while-a-pool-grows.md \
 	docs/decisions/99-a-recording-says-what-repeats-in-4-bytes.md \
+	docs/decisions/100-peers-names-over-sleep.md \
 	docs/decisions/101-plan-what-repeats.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
