@@ -125,7 +125,7 @@ FAKECUDA_DEVICES=2
 export FAKECUDA_DEVICES
 # shellcheck disable=SC2059
 {
-	conforms 6 FAKEHIP_QUIRKS=joint_unmap "$(printf "$trial" single "$stays")"
+	conforms 6 FAKEHIP_QUIRKS=joint_unmap "$(printf "$trial" single 'what was unmapped cannot be mapped again')"
 	conforms 6 FAKEHIP_QUIRKS=once "$(printf "$twice" 'a page is mapped once only')"
 	note 6 FAKEHIP_QUIRKS=copies "$(printf "$twice" 'two mappings of a page differ')"
 	note 7 FAKEHIP_QUIRKS=together "$(printf "$twice" 'a mapping goes with another')"

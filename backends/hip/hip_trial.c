@@ -35,7 +35,8 @@ const char *gm_hip_trial_create(struct hip_trial *trial, size_t pages)
 {
 	struct gpu_device *device = trial->device;
 
-	if (gm_hip_va_reserve(device, HIP_TRIAL_PAGES * trial->bytes,
+	if (!trial->reserved &&
+	    gm_hip_va_reserve(device, HIP_TRIAL_PAGES * trial->bytes,
 			      trial->bytes, &trial->address) != GPUMEM_OK)
 		return "no addresses can be reserved";
 	trial->reserved = true;
@@ -44,6 +45,16 @@ const char *gm_hip_trial_create(struct hip_trial *trial, size_t pages)
 				       &trial->pages[trial->created]) !=
 		    GPUMEM_OK)
 			return "no memory can be taken";
+	return NULL;
+}
+
+const char *gm_hip_trial_map(struct hip_trial *trial)
+{
+	if (gm_hip_map(trial->device, trial->address, trial->pages,
+		       HIP_TRIAL_PAGES, trial->bytes) != GPUMEM_OK)
+		return "memory cannot be mapped, or access not given";
+	for (size_t i = 0; i < HIP_TRIAL_PAGES; i++)
+		trial->mapped[i] = true;
 	return NULL;
 }
 
@@ -79,7 +90,7 @@ static size_t mapped_from(const struct hip_trial *trial, size_t first)
 
 /* What a faulty unmap leaves mapped cannot be told from what it does not, and
  * stays behind with its addresses. */
-const char *gm_hip_trial_give(struct hip_trial *trial)
+const char *gm_hip_trial_unmap(struct hip_trial *trial)
 {
 	const char *fault = NULL;
 
@@ -93,6 +104,14 @@ const char *gm_hip_trial_give(struct hip_trial *trial)
 			fault = "memory cannot be unmapped";
 		i += count;
 	}
+	memset(trial->mapped, 0, sizeof(trial->mapped));
+	return fault;
+}
+
+const char *gm_hip_trial_give(struct hip_trial *trial)
+{
+	const char *fault = gm_hip_trial_unmap(trial);
+
 	while (trial->created)
 		if (gm_hip_page_destroy(trial->device,
 					trial->pages[--trial->created],

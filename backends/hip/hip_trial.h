@@ -51,9 +51,13 @@ extern const char gm_hip_addresses_stay[];
 const char *gm_hip_try(struct gpu_device *device,
 		       const struct hip_trial_steps *steps);
 
-/* Addresses for both places, and so many pages. */
+/* Addresses for both places, if there are none yet, and so many pages. */
 const char *gm_hip_trial_create(struct hip_trial *trial, size_t pages);
-/* All that is mapped and created goes. */
+/* All pages at all places, in this order. */
+const char *gm_hip_trial_map(struct hip_trial *trial);
+/* All that is mapped goes, but no page. */
+const char *gm_hip_trial_unmap(struct hip_trial *trial);
+/* All that is mapped and created goes, but no addresses. */
 const char *gm_hip_trial_give(struct hip_trial *trial);
 
 /* Does the work on a stream of its own, and waits for it: what was read has to

@@ -7,7 +7,6 @@
 #include "base/error.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A chunk has so many pages: the unit in which threads copy. */
 enum { CHUNK_PAGES = 32 };
@@ -15,21 +14,14 @@ enum { CHUNK_PAGES = 32 };
 static gpumem_status check(const struct gm_heap *heap)
 {
 	const struct gpumem_device *device = heap->driver.device;
+	const char *note = device->info.note;
 
 	if (!gm_space_has_pages(heap))
 		return gm_fail(GPUMEM_UNSUPPORTED,
 			       "a pool on %s without virtual memory cannot "
 			       "sleep: its memory would come back at other "
-			       "addresses",
-			       device->info.name);
-	/* Until somebody has tried: ROCm is reported to keep the memory of
-	 * unmapped pages, and to map pages with foreign content. */
-	if (!strcmp(device->ops->name, "hip"))
-		return gm_fail(GPUMEM_UNSUPPORTED,
-			       "a pool on %s cannot sleep: it has not been "
-			       "tried whether ROCm gives memory back that is "
-			       "unmapped, and brings back what was in it",
-			       device->info.name);
+			       "addresses%s%s",
+			       device->info.name, *note ? "; " : "", note);
 	if (!gm_device_has(device, GPUMEM_CAP_COPY) ||
 	    !gm_device_has(device, GPUMEM_CAP_STREAMS))
 		return gm_fail(GPUMEM_UNSUPPORTED,

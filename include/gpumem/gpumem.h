@@ -922,12 +922,11 @@ struct gpumem_slept {
  * when nothing had to be done. BUSY: a stream is still at work, which is named,
  * or is being captured; a graph is being captured into; pages have been
  * exported; what is to sleep is pinned (gpumem_range_pin()), and by whom; or
- * another thread puts the pool to sleep or wakes it. UNSUPPORTED:
- * the pool has no virtual memory, the device cannot copy, or the backend's
- * driver does not bring memory back reliably. INVALID: options, or the folder.
- * NO_HOST_MEMORY; NO_MEMORY: the driver has no more pinned memory. LOST. Then
- * all is as before. DRIVER: likewise if it failed before anything was unmapped;
- * else what could be unmapped sleeps, and a wake brings it back.
+ * another thread puts the pool to sleep or wakes it. UNSUPPORTED: the pool has
+ * no virtual memory, or the device cannot copy. INVALID: options, or the
+ * folder. NO_HOST_MEMORY; NO_MEMORY: the driver has no more pinned memory.
+ * LOST. Then all is as before. DRIVER: likewise if it failed before anything
+ * was unmapped; else what could be unmapped sleeps, and a wake brings it back.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_sleep(gpumem_pool *pool, const struct gpumem_sleep_options *options,

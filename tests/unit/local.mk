@@ -112,6 +112,7 @@ lib_tests = \
 	tests/unit/cuda/sleep \
 	tests/unit/cuda/waits \
 	tests/unit/hip/pools \
+	tests/unit/hip/sleep \
 	tests/unit/opencl/commands \
 	tests/unit/opencl/faults \
 	tests/unit/opencl/lies \

@@ -66,6 +66,9 @@
  * - copies: it maps other memory at a second address, and says that all is well
  * - together: hipMemUnmap() of one mapping takes the others of its memory, too
  * - twice_taken: memory that was mapped twice never comes back
+ * - foreign: what is mapped again is mapped where it was before, and what is
+ *   there is the memory of whoever was mapped there first and has not gone
+ *   (rocm-systems#11693)
  *
  * A NAME of FAKEHIP_FAULT is a function's, as it is exported.
  */

@@ -126,6 +126,7 @@ enum hip_quirk {
 	HIP_COPIES,
 	HIP_TOGETHER,
 	HIP_TWICE_TAKEN,
+	HIP_FOREIGN,
 	HIP_QUIRKS
 };
 
@@ -162,6 +163,7 @@ struct hip_handle {
 	bool lost;	/* its memory never comes back */
 	unsigned mappings;
 	uint64_t last_address, last_serial; /* of the range; 0: never mapped */
+	uint64_t last_place;		    /* in it */
 	struct hip_handle *next;	    /* in a range's list */
 };
 
@@ -174,7 +176,11 @@ hipError_t hip_handle_adopt(CUmemGenericAllocationHandle memory, int device,
 struct hip_handle *hip_handle_find(hipMemGenericAllocationHandle_t name);
 hipError_t hip_handle_release(hipMemGenericAllocationHandle_t name);
 /* One more, or one less, that maps it. */
-void hip_handle_map(struct hip_handle *handle, const struct hip_range *range);
+void hip_handle_map(struct hip_handle *handle, const struct hip_range *range,
+		    uint64_t place);
+/* What work sees that is mapped at a place: its own memory, but for quirks. */
+CUmemGenericAllocationHandle hip_handle_seen(const struct hip_handle *handle,
+					     uint64_t place);
 void hip_handle_unmap(struct hip_handle *handle);
 /* Gives back what the range withheld. */
 void hip_handle_free_withheld(struct hip_range *range);

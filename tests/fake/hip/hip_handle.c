@@ -78,12 +78,28 @@ hipError_t hip_handle_release(hipMemGenericAllocationHandle_t name)
 	return hipSuccess;
 }
 
-void hip_handle_map(struct hip_handle *handle, const struct hip_range *range)
+CUmemGenericAllocationHandle hip_handle_seen(const struct hip_handle *handle,
+					     uint64_t place)
+{
+	const struct hip_handle *other;
+	uint32_t slot = 0;
+
+	for (; hip_quirk(HIP_FOREIGN) &&
+	       (other = fake_object_next(KIND, &slot));
+	     slot++)
+		if (other->last_place == place)
+			return other->memory;
+	return handle->memory;
+}
+
+void hip_handle_map(struct hip_handle *handle, const struct hip_range *range,
+		    uint64_t place)
 {
 	handle->mappings++;
 	handle->lost |= handle->mappings > 1 && hip_quirk(HIP_TWICE_TAKEN);
 	handle->last_address = range->span.start;
 	handle->last_serial = range->serial;
+	handle->last_place = place;
 }
 
 void hip_handle_unmap(struct hip_handle *handle)

@@ -22,6 +22,7 @@ static const char *const names[HIP_QUIRKS] = {
 	[HIP_COPIES] = "copies",
 	[HIP_TOGETHER] = "together",
 	[HIP_TWICE_TAKEN] = "twice_taken",
+	[HIP_FOREIGN] = "foreign",
 };
 
 static atomic_bool quirks[HIP_QUIRKS];

@@ -135,7 +135,8 @@ static hipError_t map_to(CUdeviceptr address, size_t bytes,
 		return hipErrorInvalidValue;
 	if (handle->mappings && hip_quirk(HIP_COPIES))
 		return hip_error_of(map_copy(address, bytes, handle->device));
-	return hip_error_of(cu.cuMemMap(address, bytes, 0, handle->memory, 0));
+	return hip_error_of(cu.cuMemMap(address, bytes, 0,
+					hip_handle_seen(handle, address), 0));
 }
 
 static hipError_t map_it(const void *address, size_t bytes, size_t offset,
@@ -163,7 +164,7 @@ static hipError_t map_it(const void *address, size_t bytes, size_t offset,
 		free(mapping);
 		return hipErrorOutOfMemory;
 	}
-	hip_handle_map(handle, hip_range_find(at(address)));
+	hip_handle_map(handle, hip_range_find(at(address)), at(address));
 	return hipSuccess;
 }
 

@@ -76,6 +76,45 @@ static void test_no_access(void)
 	drop_range(range, 1);
 }
 
+static int first_byte(const char *range)
+{
+	char byte = 0;
+
+	(void)hip.hipStreamSynchronize(NULL);
+	(void)hip.hipMemcpyDtoH(&byte, (void *)(uintptr_t)range, 1);
+	return byte;
+}
+
+/* What one place has had is what the next that is mapped there shows. */
+static void test_foreign(void)
+{
+	hipMemGenericAllocationHandle_t first = new_handle(1),
+					second = new_handle(1);
+	char *range = new_range(1);
+
+	ok(quirky.quirk("foreign", true), "foreign");
+	(void)map(range, first);
+	(void)allow(range, 1);
+	(void)hip.hipMemsetAsync(range, 1, 64, NULL);
+	(void)unmap(range, 1);
+	(void)map(range, second);
+	(void)allow(range, 1);
+	is_int(first_byte(range), 1, "the first one's memory");
+	(void)unmap(range, 1);
+	(void)hip.hipMemRelease(first);
+	(void)map(range, second);
+	(void)allow(range, 1);
+	(void)hip.hipMemsetAsync(range, 2, 64, NULL);
+	(void)quirky.quirk("foreign", false);
+	(void)unmap(range, 1);
+	(void)map(range, second);
+	(void)allow(range, 1);
+	is_int(first_byte(range), 2, "its own, when that has gone");
+	(void)unmap(range, 1);
+	(void)hip.hipMemRelease(second);
+	drop_range(range, 1);
+}
+
 /* Each leaves a granule behind. */
 static void test_lost(uint64_t *lost_bytes)
 {
@@ -144,6 +183,7 @@ int main(void)
 		test_joint();
 		test_no_access();
 		test_optimistic();
+		test_foreign();
 		is_uint(held().handles + held().mappings + held().reservations,
 			0, "all are gone");
 	}

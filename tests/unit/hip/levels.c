@@ -345,9 +345,10 @@ static void checks(void)
 	wants_aliases();
 	finds("stuck", "reserve", "stays taken");
 	finds("never", "off", "stays taken");
-	finds("joint_unmap", "single", "stays taken");
+	finds("joint_unmap", "single", "cannot be mapped again");
 	finds("joint_access", "single", "access not given");
 	finds("no_access", "off", "no allocation can be made");
+	finds("foreign", "reserve", "mapped again have other content");
 	finds("optimistic", "full", "");
 	finds_aliases("auto");
 	finds_aliases("single");

@@ -8,12 +8,7 @@
  * and the driver beneath holds what it held before; but for what the runtime
  * itself has refused to take back.
  */
-#include "../../fake/cuda/fakecuda.h"
-#include "../../fake/hip/fakehip.h"
-#include "../lib/fixture.h"
-#include <dlfcn.h>
-#include <stdlib.h>
-#include <sys/wait.h>
+#include "library.h"
 
 enum { BLOCKS = 10, STREAMS = 2 };
 
@@ -41,11 +36,6 @@ static const char *const names[] = {
 };
 
 #define NAME_COUNT (sizeof(names) / sizeof(names[0]))
-
-static __typeof__(fakecuda_audit) *audit;
-static __typeof__(fakehip_fault) *fault;
-static __typeof__(fakehip_heal) *heal;
-static __typeof__(fakehip_calls) *hip_calls_of;
 
 static gpumem_stream stream[STREAMS];
 static struct {
@@ -215,11 +205,26 @@ static void sweep(const char *name, bool onwards)
 	   onwards ? " from then on" : "", nth - 1);
 }
 
+/* HIP has no contexts that a program could have made. */
+static void adopts_none(void)
+{
+	gpumem_device *none = NULL;
+	int context;
+
+	is_status(gpumem_device_adopt("hip", &context, NULL, &none),
+		  GPUMEM_UNSUPPORTED, "no context is adopted");
+	ok(!none && strstr(last_text(), "open a device of it by name"), "%s",
+	   last_text());
+}
+
 static void checks(void)
 {
 	uint64_t calls[NAME_COUNT];
 	size_t i;
 
+	for (i = 0; i < STREAMS; i++)
+		stream[i] = new_stream();
+	adopts_none();
 	program();
 	for (i = 0; i < NAME_COUNT; i++)
 		calls[i] = hip_calls_of(names[i]);
@@ -235,95 +240,13 @@ static void checks(void)
 	}
 }
 
-static void find(void *library, const char *name, void *slot)
-{
-	void *address = library ? dlsym(library, name) : NULL;
-
-	if (!address)
-		bail("no %s", name);
-	memcpy(slot, &address, sizeof(address));
-}
-
-/* HIP has no contexts that a program could have made. */
-static void adopts_none(void)
-{
-	gpumem_device *none = NULL;
-	int context;
-
-	is_status(gpumem_device_adopt("hip", &context, NULL, &none),
-		  GPUMEM_UNSUPPORTED, "no context is adopted");
-	ok(!none && strstr(last_text(), "open a device of it by name"), "%s",
-	   last_text());
-}
-
-static void start(int release, const char *level)
-{
-	const char *folder = getenv("top_builddir");
-	char path[4096];
-	void *library;
-
-	folder = folder ? folder : ".";
-	snprintf(path, sizeof(path), "%s/backends/.libs", folder);
-	setenv("GPUMEM_PLUGIN_PATH", path, 1);
-	snprintf(path, sizeof(path), "%s/tests/fake/cuda/.libs/libcuda.so.1",
-		 folder);
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	find(library, "fakecuda_audit", &audit);
-	snprintf(path, sizeof(path),
-		 "%s/tests/fake/hip/%d/.libs/libamdhip64.so.%d", folder,
-		 release, release);
-	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	find(library, "fakehip_fault", &fault);
-	find(library, "fakehip_heal", &heal);
-	find(library, "fakehip_calls", &hip_calls_of);
-	option("hip.library", path);
-	option("hip.vm", level);
-	if (gpumem_device_open("hip:0", &device) != GPUMEM_OK)
-		bail("%s", last_text());
-	for (int i = 0; i < STREAMS; i++)
-		stream[i] = new_stream();
-}
-
-/* A process has one runtime, so each has a process of its own, which ends with
- * its checks and tells how many there were. */
-static void on(int release, const char *level)
-{
-	int pipes[2], status;
-	pid_t child;
-
-	if (pipe(pipes))
-		bail("pipe");
-	child = fork();
-	if (!child) {
-		alarm(300);
-		diag("ROCm %d, hip.vm %s", release, level);
-		start(release, level);
-		adopts_none();
-		checks();
-		exit(write(pipes[1], &tap, sizeof(tap)) == sizeof(tap) ? 0 : 1);
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		bail("no child");
-	if (status || read(pipes[0], &tap, sizeof(tap)) != sizeof(tap))
-		bail("ROCm %d ends with 0x%x", release, (unsigned)status);
-	close(pipes[0]);
-	close(pipes[1]);
-}
-
 int main(void)
 {
-	const char *folder = getenv("top_builddir");
-	char path[4096];
-
-	snprintf(path, sizeof(path),
-		 "%s/tests/fake/hip/6/.libs/libamdhip64.so.6",
-		 folder ? folder : ".");
-	if (access(path, F_OK))
-		skip_all("configured without hip or cuda");
-	on(5, "off");
-	on(6, "full");
-	on(6, "single");
-	on(6, "reserve");
-	on(7, "full");
+	skip_without_doubles();
+	on(5, "off", "", checks);
+	on(6, "full", "", checks);
+	on(6, "single", "", checks);
+	on(6, "reserve", "", checks);
+	on(7, "full", "", checks);
 	return done_testing();
 }
