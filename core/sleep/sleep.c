@@ -11,17 +11,28 @@
 /* A chunk has so many pages: the unit in which threads copy. */
 enum { CHUNK_PAGES = 32 };
 
+static gpumem_status refuse_without_pages(const struct gpumem_device *device)
+{
+	const char *note = device->info.note;
+	const char *why = gm_device_has(device, GPUMEM_CAP_OBJECTS)
+				  ? "the objects that programs have of its "
+				    "blocks would keep their memory, and new "
+				    "ones would be others"
+				  : "its memory would come back at other "
+				    "addresses";
+
+	return gm_fail(GPUMEM_UNSUPPORTED,
+		       "a pool on %s without virtual memory cannot sleep: "
+		       "%s%s%s",
+		       device->info.name, why, *note ? "; " : "", note);
+}
+
 static gpumem_status check(const struct gm_heap *heap)
 {
 	const struct gpumem_device *device = heap->driver.device;
-	const char *note = device->info.note;
 
 	if (!gm_space_has_pages(heap))
-		return gm_fail(GPUMEM_UNSUPPORTED,
-			       "a pool on %s without virtual memory cannot "
-			       "sleep: its memory would come back at other "
-			       "addresses%s%s",
-			       device->info.name, *note ? "; " : "", note);
+		return refuse_without_pages(device);
 	if (!gm_device_has(device, GPUMEM_CAP_COPY) ||
 	    !gm_device_has(device, GPUMEM_CAP_STREAMS))
 		return gm_fail(GPUMEM_UNSUPPORTED,

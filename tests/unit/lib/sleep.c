@@ -308,9 +308,17 @@ static void test_refused(void)
 
 	device_start("256MiB", false);
 	pool = new_pool(0);
-	said(sleep_all(pool), GPUMEM_UNSUPPORTED, "without virtual memory");
+	said(sleep_all(pool), GPUMEM_UNSUPPORTED, "at other addresses");
 	must(gpumem_pool_destroy(pool, 0));
 	ok(device_end(), "nothing is left");
+
+	option("host.objects", "on");
+	device_start("256MiB", false);
+	pool = new_pool(0);
+	said(sleep_all(pool), GPUMEM_UNSUPPORTED, "would keep their memory");
+	must(gpumem_pool_destroy(pool, 0));
+	ok(device_end(), "nothing is left");
+	option("host.objects", "off");
 }
 
 int main(void)
