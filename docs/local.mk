@@ -218,6 +218,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/63-pytorch-programs-get-parts-under-adopt.md \
 	docs/lab/64-a-stream-waits-for-pending-blocks.md \
 	docs/lab/README.md \
+	docs/lab/95-sleep.md \
 	docs/lab/98-large-handles-while-a-pool-grows.md \
 	docs/lab/101-plan-what-repeats.md \
 	docs/devices/README.md \

@@ -11,7 +11,9 @@
 #include "parts.h"
 #include "base/error.h"
 
-enum { GM_MOVE_THREADS = 4 };
+/* At most. Those that copy from or to buffers of their own are as slow as the
+ * host's memory, and more of them. */
+enum { GM_MOVE_PINNED_THREADS = 4, GM_MOVE_THREADS = 8 };
 
 struct gm_move {
 	struct gm_heap *heap;

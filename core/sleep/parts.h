@@ -120,6 +120,8 @@ void gm_store_close(struct gm_heap *heap, struct gm_store *store);
 
 /* How many bytes a chunk has. */
 size_t gm_store_chunk(const struct gm_store *store, size_t number);
+/* It will be written soon: the host's pages for it are made meanwhile. */
+void gm_store_expect(const struct gm_store *store, size_t number);
 /* A chunk from a buffer to where it is kept, or back; not of PINNED. OK,
  * NO_HOST_MEMORY or DRIVER. */
 gpumem_status gm_store_write(const struct gm_store *store, size_t number,
@@ -132,6 +134,8 @@ gpumem_status gm_store_read(const struct gm_store *store, size_t number,
 /* Threads that copy the content of a store between its blocks and the host. */
 struct gm_move;
 
+/* How many they are at most, each with a buffer if the store is not PINNED. */
+size_t gm_move_workers(const struct gm_store *store);
 /* Down: all of it. Returns when that is over. OK, or the first error. */
 gpumem_status gm_move_down(struct gm_heap *heap, struct gm_store *store);
 /* Up: what lies in these areas, which are mapped by and by. OK or

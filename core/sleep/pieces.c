@@ -100,6 +100,8 @@ static gpumem_status copy_chunk(struct gm_worker *worker, size_t number,
 					host + (at - start), bytes);
 		at += bytes;
 	}
+	if (!worker->move->areas)
+		gm_store_expect(store, number);
 	over = gm_queue_sync(worker->move->heap, worker->queue);
 	return status == GPUMEM_OK ? over : status;
 }

@@ -8,9 +8,6 @@
 
 #include <stdlib.h>
 
-/* A chunk has so many pages: the unit in which threads copy. */
-enum { CHUNK_PAGES = 32 };
-
 static gpumem_status refuse_without_pages(const struct gpumem_device *device)
 {
 	const char *note = device->info.note;
@@ -161,7 +158,6 @@ static gpumem_status lie_down(struct gm_heap *heap, struct gm_taking *taking,
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for a sleep");
 	store->fd = -1;
-	store->chunk_bytes = CHUNK_PAGES * heap->page_bytes;
 	status = gm_plan_pieces(heap, taking);
 	if (status == GPUMEM_OK)
 		status = gm_plan_mark(heap, taking, heap->sleep->number + 1);

@@ -20,6 +20,15 @@
 /* What the host's pages and O_DIRECT want. */
 enum { ALIGNMENT = 4096 };
 
+/* A chunk has so many pages of the device's: the unit in which threads copy.
+ * Small where they copy it once more, so that it is still in their caches. */
+enum { PINNED_PAGES = 32, BUFFER_PAGES = 4 };
+
+/* Linux 5.14 has it. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
 static uint64_t round_up(uint64_t bytes)
 {
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
@@ -85,6 +94,9 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 		      : options->flags & GPUMEM_SLEEP_PAGEABLE
 			      ? GM_STORE_PAGEABLE
 			      : GM_STORE_PINNED;
+	store->chunk_bytes =
+		heap->page_bytes *
+		(store->kind == GM_STORE_PINNED ? PINNED_PAGES : BUFFER_PAGES);
 	store->chunk_count =
 		(size_t)((bytes + store->chunk_bytes - 1) / store->chunk_bytes);
 	if (!bytes)
@@ -126,6 +138,16 @@ size_t gm_store_chunk(const struct gm_store *store, size_t number)
 		store->kept.bytes - (uint64_t)number * store->chunk_bytes;
 
 	return left < store->chunk_bytes ? (size_t)left : store->chunk_bytes;
+}
+
+void gm_store_expect(const struct gm_store *store, size_t number)
+{
+	unsigned char *memory = store->memory;
+
+	if (store->kind == GM_STORE_PAGEABLE)
+		(void)madvise(memory + (uint64_t)number * store->chunk_bytes,
+			      (size_t)round_up(gm_store_chunk(store, number)),
+			      MADV_POPULATE_WRITE);
 }
 
 /* Until all is done. False: errno says why not, or 0: the file has ended. What

@@ -4,14 +4,14 @@
 /*
  * On a real NVIDIA GPU: how fast a pool falls asleep and wakes up, by turns
  * with one pinned copy of as many bytes in the same process, and whether all
- * comes back. 8 and 32 GiB in blocks of 1 KiB to 1 GiB to pinned memory that is
- * retained; 8 GiB to ordinary memory; 64 GiB that are dropped; 10 GiB among 90
- * GiB that are free. With an argument also 8 GiB to a file in that folder. It
- * decides nothing but the content and what the device has. Takes about a
- * minute, 101 GiB of device memory and 40 GiB of the host's. Built and run by
- * tests/device/run.sh.
+ * comes back; and of what it is made (sleep_parts.h). 8 and 32 GiB in blocks of
+ * 1 KiB to 1 GiB to pinned memory that is retained; 8 GiB to ordinary memory;
+ * 64 GiB that are dropped; 10 GiB among 90 GiB that are free. With an argument
+ * also 8 GiB to a file in that folder. It decides nothing but the content and
+ * what the device has. Takes about a minute, 101 GiB of device memory and 40
+ * GiB of the host's. Built and run by tests/device/run.sh.
  */
-#include "calls.h"
+#include "sleep_parts.h"
 
 #include <stdlib.h>
 
@@ -205,14 +205,46 @@ static double copy_ms(uint64_t bytes, bool down)
 
 /* ---- sleep and wake ---- */
 
+static struct gpumem_call_stats before[GPUMEM_CALL_COUNT];
+
+static struct gpumem_call_stats calls_of(unsigned call)
+{
+	struct gpumem_call_stats calls = GPUMEM_INIT(struct gpumem_call_stats);
+
+	must(gpumem_pool_calls(pool, call, &calls));
+	return calls;
+}
+
+static void note_calls(void)
+{
+	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++)
+		before[i] = calls_of(i);
+}
+
+/* Since they were noted. */
+static void tell_calls(void)
+{
+	for (unsigned i = 0; i < GPUMEM_CALL_COUNT; i++) {
+		struct gpumem_call_stats calls = calls_of(i);
+
+		if (calls.count > before[i].count)
+			diag("  %s: %llu, %.2f ms", gpumem_call_name(i),
+			     (unsigned long long)(calls.count -
+						  before[i].count),
+			     (double)(calls.ns - before[i].ns) / 1e6);
+	}
+}
+
 static double sleep_ms(uint32_t flags, const char *folder)
 {
 	struct gpumem_sleep_options options =
 		GPUMEM_INIT(struct gpumem_sleep_options);
-	double begin = now_ms();
+	double begin;
 
 	options.flags = flags;
 	options.folder = folder;
+	note_calls();
+	begin = now_ms();
 	slept = GPUMEM_INIT(struct gpumem_slept);
 	must(gpumem_pool_sleep(pool, &options, &slept));
 	return now_ms() - begin;
@@ -220,8 +252,10 @@ static double sleep_ms(uint32_t flags, const char *folder)
 
 static double wake_ms(void)
 {
-	double begin = now_ms();
+	double begin;
 
+	note_calls();
+	begin = now_ms();
 	slept = GPUMEM_INIT(struct gpumem_slept);
 	must(gpumem_pool_wake(pool, 0, &slept));
 	return now_ms() - begin;
@@ -236,6 +270,7 @@ static void tell(const char *what, double ms)
 			   : 0,
 	     (double)slept.map_ns / 1e6, (double)slept.kept_bytes / (double)GIB,
 	     (double)slept.device_bytes / (double)GIB);
+	tell_calls();
 }
 
 static void test_turns(const char *name, uint64_t bytes, uint32_t flags,
@@ -324,6 +359,7 @@ int main(int argc, char **argv)
 	CALL(cuMemHostAlloc(&pinned, piece, 0));
 	must(gpumem_device_open("cuda:0", &device));
 	must(gpumem_pool_create(device, NULL, &pool));
+	tell_parts();
 	test_turns("8 GiB, retained", 8 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 3);
 	test_turns("32 GiB, retained", 32 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 2);
 	test_drop();

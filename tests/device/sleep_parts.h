@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * What a sleep and a wake are made of, each part measured alone, without
+ * gpumem: what the host takes to make pages and to copy between them and small
+ * or large buffers, by threads; and what the driver takes to unmap and release
+ * handles, by size, by call and by threads. Include this once.
+ */
+#ifndef GPUMEM_TESTS_DEVICE_SLEEP_PARTS_H
+#define GPUMEM_TESTS_DEVICE_SLEEP_PARTS_H
+
+#include "calls.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+enum { PARTS_THREADS = 16, PARTS_HANDLES = 256 };
+
+/* Each of `count` pieces of work by whichever thread is free. */
+struct parts {
+	void (*work)(struct parts *parts, int number, unsigned char *buffer);
+	int count;
+	int next; /* atomic */
+	CUcontext context;
+	size_t buffer_bytes; /* of each thread; pinned; 0: none */
+	pthread_barrier_t ready;
+	unsigned char *memory;
+	const CUmemGenericAllocationHandle *handle;
+};
+
+static void *parts_thread(void *arg)
+{
+	struct parts *parts = arg;
+	void *buffer = NULL;
+	int number;
+
+	CALL(cuCtxSetCurrent(parts->context));
+	if (parts->buffer_bytes)
+		CALL(cuMemHostAlloc(&buffer, parts->buffer_bytes, 0));
+	pthread_barrier_wait(&parts->ready);
+	while ((number = __atomic_fetch_add(&parts->next, 1,
+					    __ATOMIC_RELAXED)) < parts->count)
+		parts->work(parts, number, buffer);
+	pthread_barrier_wait(&parts->ready);
+	if (buffer)
+		CALL(cuMemFreeHost(buffer));
+	return NULL;
+}
+
+static double parts_ms(struct parts *parts, int threads)
+{
+	pthread_t thread[PARTS_THREADS];
+	double begin, end;
+
+	parts->next = 0;
+	CALL(cuCtxGetCurrent(&parts->context));
+	pthread_barrier_init(&parts->ready, NULL, (unsigned)threads + 1);
+	for (int i = 0; i < threads; i++)
+		if (pthread_create(&thread[i], NULL, parts_thread, parts))
+			bail("no thread");
+	pthread_barrier_wait(&parts->ready);
+	begin = now_ms();
+	pthread_barrier_wait(&parts->ready);
+	end = now_ms();
+	for (int i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	pthread_barrier_destroy(&parts->ready);
+	return end - begin;
+}
+
+/* ---- the host ---- */
+
+static void parts_fault(struct parts *parts, int number, unsigned char *buffer)
+{
+	unsigned char *at =
+		parts->memory + (size_t)number * parts->buffer_bytes;
+
+	(void)buffer;
+	if (madvise(at, parts->buffer_bytes, MADV_POPULATE_WRITE))
+		memset(at, 0, parts->buffer_bytes);
+}
+
+static void parts_down(struct parts *parts, int number, unsigned char *buffer)
+{
+	memcpy(parts->memory + (size_t)number * parts->buffer_bytes, buffer,
+	       parts->buffer_bytes);
+}
+
+static void parts_up(struct parts *parts, int number, unsigned char *buffer)
+{
+	memcpy(buffer, parts->memory + (size_t)number * parts->buffer_bytes,
+	       parts->buffer_bytes);
+}
+
+static void tell_host(size_t bytes, size_t buffer_bytes, int threads)
+{
+	struct parts parts = {.count = (int)(bytes / buffer_bytes),
+			      .buffer_bytes = buffer_bytes};
+	double ms[3];
+
+	parts.memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (parts.memory == MAP_FAILED)
+		bail("no host memory");
+	(void)madvise(parts.memory, bytes, MADV_HUGEPAGE);
+	parts.work = parts_fault;
+	ms[0] = parts_ms(&parts, threads);
+	parts.work = parts_down;
+	ms[1] = parts_ms(&parts, threads);
+	parts.work = parts_up;
+	ms[2] = parts_ms(&parts, threads);
+	diag("host, %d threads, buffers of %zu MiB: new pages %.1f, copied "
+	     "there %.1f, and back %.1f GB/s",
+	     threads, buffer_bytes / MIB, (double)bytes / 1e6 / ms[0],
+	     (double)bytes / 1e6 / ms[1], (double)bytes / 1e6 / ms[2]);
+	munmap(parts.memory, bytes);
+}
+
+/* ---- the driver ---- */
+
+static void parts_release(struct parts *parts, int number,
+			  unsigned char *buffer)
+{
+	(void)buffer;
+	CALL(cuMemRelease(parts->handle[number]));
+}
+
+static void parts_map(CUdeviceptr at, size_t bytes, int count,
+		      CUmemGenericAllocationHandle *handle)
+{
+	CUmemAllocationProp page = {.type = CU_MEM_ALLOCATION_TYPE_PINNED};
+	CUmemAccessDesc access = {.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+
+	page.location.type = access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+	for (int i = 0; i < count; i++) {
+		CALL(cuMemCreate(&handle[i], bytes, &page, 0));
+		CALL(cuMemMap(at + (size_t)i * bytes, bytes, 0, handle[i], 0));
+	}
+	CALL(cuMemSetAccess(at, (size_t)count * bytes, &access, 1));
+	CALL(cuMemsetD8(at, 1, (size_t)count * bytes));
+	CALL(cuCtxSynchronize());
+}
+
+/* Handles of that size: unmapped so many at a call, released by so many
+ * threads. */
+static void tell_driver(size_t bytes, int count, int at_a_call, int threads)
+{
+	CUmemGenericAllocationHandle handle[PARTS_HANDLES];
+	struct parts parts = {
+		.work = parts_release, .count = count, .handle = handle};
+	size_t step = bytes * (size_t)at_a_call;
+	double begin = now_ms(), mapped, unmapped;
+	CUdeviceptr at;
+
+	CALL(cuMemAddressReserve(&at, bytes * (size_t)count, 0, 0, 0));
+	parts_map(at, bytes, count, handle);
+	mapped = now_ms();
+	for (size_t done = 0; done < bytes * (size_t)count; done += step)
+		CALL(cuMemUnmap(at + done, step));
+	unmapped = now_ms();
+	diag("driver, %d handles of %zu MiB: made and filled %.1f ms, unmapped "
+	     "%d at a call %.1f ms, released by %d threads %.1f ms",
+	     count, bytes / MIB, mapped - begin, at_a_call, unmapped - mapped,
+	     threads, parts_ms(&parts, threads));
+	CALL(cuMemAddressFree(at, bytes * (size_t)count));
+}
+
+static void tell_parts(void)
+{
+	const int threads[] = {1, 4, 8, PARTS_THREADS};
+
+	for (int i = 0; i < 4; i++) {
+		tell_host(4 * GIB, 64 * MIB, threads[i]);
+		tell_host(4 * GIB, 8 * MIB, threads[i]);
+	}
+	for (int i = 0; i < 2; i++) {
+		tell_driver(64 * MIB, PARTS_HANDLES, 1, 1);
+		tell_driver(64 * MIB, PARTS_HANDLES, 64, 1);
+		tell_driver(64 * MIB, PARTS_HANDLES, PARTS_HANDLES, 1);
+		tell_driver(64 * MIB, PARTS_HANDLES, 64, 4);
+		tell_driver(1 * GIB, 16, 16, 1);
+	}
+}
+
+#endif
