@@ -4,6 +4,7 @@
 /* The counters, as the public struct of statistics. No driver call, and no walk
  * over live blocks. */
 #include "pool.h"
+#include "sleep/sleep.h"
 
 /* Of all that free_bytes has: a part that is left out here would be shown as
  * fragmentation. */
@@ -111,6 +112,7 @@ void gm_pool_stats_stopped(struct gpumem_pool *pool,
 	copy_parts(heap, stats_out);
 	stats_out->stale_bytes = heap->space->stale.bytes;
 	stats_out->host_bytes = gm_heap_host_bytes(heap) + sizeof(*pool);
+	stats_out->sleep_host_bytes = gm_sleep_host_bytes(heap);
 	stats_out->soft_limit_bytes = heap->space->budget.soft_limit_bytes;
 	stats_out->limit_bytes = heap->space->budget.limit_bytes;
 	add_calls(&heap->driver, stats_out);

@@ -99,14 +99,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-size_t gm_move_workers(const struct gm_store *store)
-{
-	size_t most = store->kind == GM_STORE_PINNED ? GM_MOVE_PINNED_THREADS
-						     : GM_MOVE_THREADS;
-
-	return store->chunk_count < most ? store->chunk_count : most;
-}
-
 /* As many as may be of so many. */
 static void start(struct gm_move *move, size_t threads)
 {
@@ -161,7 +153,7 @@ gpumem_status gm_move_down(struct gm_heap *heap, struct gm_store *store)
 
 	if (status != GPUMEM_OK)
 		return status;
-	start(move, gm_move_workers(store) - 1);
+	start(move, gm_store_workers(store) - 1);
 	work(move);
 	return destroy(move);
 }
@@ -173,7 +165,7 @@ gpumem_status gm_move_up_begin(struct gm_heap *heap, struct gm_store *store,
 	gpumem_status status = create(heap, store, areas, move_out);
 
 	if (status == GPUMEM_OK)
-		start(*move_out, gm_move_workers(store));
+		start(*move_out, gm_store_workers(store));
 	return status;
 }
 

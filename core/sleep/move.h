@@ -11,10 +11,6 @@
 #include "parts.h"
 #include "base/error.h"
 
-/* At most. Those that copy from or to buffers of their own are as slow as the
- * host's memory, and more of them. */
-enum { GM_MOVE_PINNED_THREADS = 4, GM_MOVE_THREADS = 8 };
-
 struct gm_move {
 	struct gm_heap *heap;
 	struct gm_store *store;
@@ -27,7 +23,7 @@ struct gm_move {
 	uint64_t bytes; /* copied */
 	struct gm_first first;
 	struct gpumem_error error;
-	pthread_t thread[GM_MOVE_THREADS];
+	pthread_t thread[GM_STORE_WORKERS];
 	unsigned threads;
 };
 

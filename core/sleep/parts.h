@@ -56,6 +56,10 @@ struct gm_chunk {
  * NO_MEMORY, or another error of the driver. Without the mutex. */
 gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
 			    struct gm_chunk **chunk_out);
+/* How many of at least so many bytes are retained. */
+size_t gm_chunks_retained(struct gm_heap *heap, size_t bytes);
+/* All that are retained end, but for those that the driver does not take. */
+void gm_chunks_end(struct gm_heap *heap);
 /* It is retained, or ends. */
 void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain);
 
@@ -105,19 +109,24 @@ struct gm_store {
 struct gm_sleep {
 	uint64_t number; /* of the newest sleep */
 	struct gm_store *stores;
-	pthread_mutex_t mutex; /* of these: */
+	_Atomic uint64_t host_bytes; /* of all chunks, and of all stores */
+	pthread_mutex_t mutex;	     /* of these: */
 	struct gm_queue *unsure;
 	struct gm_chunk *chunks; /* retained */
-	uint64_t host_bytes;	 /* of all chunks, and of all stores */
 	struct gm_driver pinned; /* constant, but for its counters */
 };
 
-/* Room for what store->kept says. OK; NO_HOST_MEMORY; INVALID: the folder. */
+/* Room for what store->kept says. OK; LIMIT: host_limit_bytes; NO_HOST_MEMORY;
+ * INVALID: the folder. */
 gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 			    const struct gpumem_sleep_options *options);
 /* With all that it has; it may be open or not. Without the mutex. */
 void gm_store_close(struct gm_heap *heap, struct gm_store *store);
 
+/* How many threads copy it, each with a buffer if it is not PINNED. Those with
+ * buffers are as slow as the host's memory, and more of them. */
+enum { GM_STORE_WORKERS = 8, GM_STORE_PINNED_WORKERS = 4 };
+size_t gm_store_workers(const struct gm_store *store);
 /* How many bytes a chunk has. */
 size_t gm_store_chunk(const struct gm_store *store, size_t number);
 /* It will be written soon: the host's pages for it are made meanwhile. */
@@ -134,8 +143,6 @@ gpumem_status gm_store_read(const struct gm_store *store, size_t number,
 /* Threads that copy the content of a store between its blocks and the host. */
 struct gm_move;
 
-/* How many they are at most, each with a buffer if the store is not PINNED. */
-size_t gm_move_workers(const struct gm_store *store);
 /* Down: all of it. Returns when that is over. OK, or the first error. */
 gpumem_status gm_move_down(struct gm_heap *heap, struct gm_store *store);
 /* Up: what lies in these areas, which are mapped by and by. OK or

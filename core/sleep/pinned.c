@@ -18,25 +18,35 @@ static bool is_pinned(const struct gm_heap *heap)
 	return gm_device_has(heap->driver.device, GPUMEM_CAP_PINNED);
 }
 
+/* The smallest that is large enough. */
 static struct gm_chunk *retained(struct gm_sleep *sleep, size_t bytes)
 {
-	struct gm_chunk **link = &sleep->chunks, *chunk;
+	struct gm_chunk **link = &sleep->chunks, **best = NULL, *chunk = NULL;
 
 	pthread_mutex_lock(&sleep->mutex);
-	while (*link && (*link)->bytes < bytes)
-		link = &(*link)->next;
-	chunk = *link;
-	if (chunk)
-		*link = chunk->next;
+	for (; *link; link = &(*link)->next)
+		if ((*link)->bytes >= bytes &&
+		    (!best || (*link)->bytes < (*best)->bytes))
+			best = link;
+	if (best) {
+		chunk = *best;
+		*best = chunk->next;
+	}
 	pthread_mutex_unlock(&sleep->mutex);
 	return chunk;
 }
 
-static void count(struct gm_sleep *sleep, int64_t bytes)
+size_t gm_chunks_retained(struct gm_heap *heap, size_t bytes)
 {
+	struct gm_sleep *sleep = heap->sleep;
+	const struct gm_chunk *chunk;
+	size_t count = 0;
+
 	pthread_mutex_lock(&sleep->mutex);
-	sleep->host_bytes += (uint64_t)bytes;
+	for (chunk = sleep->chunks; chunk; chunk = chunk->next)
+		count += chunk->bytes >= bytes;
 	pthread_mutex_unlock(&sleep->mutex);
+	return count;
 }
 
 static gpumem_status fill(struct gm_heap *heap, struct gm_chunk *chunk)
@@ -81,7 +91,7 @@ gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
 		free(chunk);
 		return status;
 	}
-	count(heap->sleep, (int64_t)bytes);
+	heap->sleep->host_bytes += bytes;
 	*chunk_out = chunk;
 	return GPUMEM_OK;
 }
@@ -102,7 +112,7 @@ static bool end(struct gm_heap *heap, struct gm_chunk *chunk)
 	else if (gm_driver_free(&heap->sleep->pinned, (uintptr_t)chunk->memory,
 				chunk->bytes) != GPUMEM_OK)
 		return false;
-	count(heap->sleep, -(int64_t)chunk->bytes);
+	heap->sleep->host_bytes -= chunk->bytes;
 	free(chunk);
 	return true;
 }
@@ -111,6 +121,27 @@ void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain)
 {
 	if (retain || gm_queues_unsure(heap) || !end(heap, chunk))
 		put(heap->sleep, chunk);
+}
+
+void gm_chunks_end(struct gm_heap *heap)
+{
+	struct gm_sleep *sleep = heap->sleep;
+	struct gm_chunk *chunks, *chunk;
+
+	pthread_mutex_lock(&sleep->mutex);
+	chunks = sleep->chunks;
+	sleep->chunks = NULL;
+	pthread_mutex_unlock(&sleep->mutex);
+	while ((chunk = chunks)) {
+		chunks = chunk->next;
+		if (!end(heap, chunk))
+			put(sleep, chunk);
+	}
+}
+
+uint64_t gm_sleep_host_bytes(const struct gm_heap *heap)
+{
+	return heap->sleep ? heap->sleep->host_bytes : 0;
 }
 
 void gm_sleep_end(struct gm_heap *heap)
@@ -126,12 +157,12 @@ void gm_sleep_end(struct gm_heap *heap)
 		sleep->stores = store->next;
 		gm_store_close(heap, store);
 	}
+	gm_chunks_end(heap);
 	while (sleep->chunks) {
 		struct gm_chunk *chunk = sleep->chunks;
 
 		sleep->chunks = chunk->next;
-		if (!end(heap, chunk))
-			free(chunk);
+		free(chunk);
 	}
 	pthread_mutex_destroy(&sleep->mutex);
 	free(sleep);

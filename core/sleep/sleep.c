@@ -56,7 +56,9 @@ static gpumem_status make(struct gm_heap *heap)
 	pthread_mutex_init(&sleep->mutex, NULL);
 	gm_driver_init(&sleep->pinned, heap->driver.device);
 	sleep->pinned.kind = GPUMEM_KIND_PINNED;
+	pthread_mutex_lock(&heap->mutex);
 	heap->sleep = sleep;
+	pthread_mutex_unlock(&heap->mutex);
 	return GPUMEM_OK;
 }
 

@@ -38,6 +38,8 @@ gpumem_status gm_heap_sleep(struct gm_heap *heap,
 gpumem_status gm_heap_wake(struct gm_heap *heap, uint32_t tag,
 			   struct gpumem_slept *done, uint64_t *need_bytes_out,
 			   bool *device_limit_out);
+/* Host memory that its sleeps hold, or retain. With the heap's mutex. */
+uint64_t gm_sleep_host_bytes(const struct gm_heap *heap);
 /* The heap ends: so do its stores. */
 void gm_sleep_end(struct gm_heap *heap);
 

@@ -34,13 +34,6 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-static void count(struct gm_sleep *sleep, int64_t bytes)
-{
-	pthread_mutex_lock(&sleep->mutex);
-	sleep->host_bytes += (uint64_t)bytes;
-	pthread_mutex_unlock(&sleep->mutex);
-}
-
 static gpumem_status open_pageable(struct gm_heap *heap, struct gm_store *store)
 {
 	size_t bytes = (size_t)round_up(store->kept.bytes);
@@ -56,7 +49,7 @@ static gpumem_status open_pageable(struct gm_heap *heap, struct gm_store *store)
 	(void)madvise(memory, bytes, MADV_HUGEPAGE);
 	store->memory = memory;
 	store->memory_bytes = bytes;
-	count(heap->sleep, (int64_t)bytes);
+	heap->sleep->host_bytes += bytes;
 	return GPUMEM_OK;
 }
 
@@ -84,10 +77,81 @@ static gpumem_status open_file(struct gm_store *store, const char *folder)
 	return GPUMEM_OK;
 }
 
+size_t gm_store_workers(const struct gm_store *store)
+{
+	size_t most = store->kind == GM_STORE_PINNED ? GM_STORE_PINNED_WORKERS
+						     : GM_STORE_WORKERS;
+
+	return store->chunk_count < most ? store->chunk_count : most;
+}
+
+/* Pinned memory that is not there yet, for so many whole chunks and the rest of
+ * one. Without a retained one of its own the rest may take a whole one's. */
+static uint64_t new_bytes(struct gm_heap *heap, size_t chunk_bytes,
+			  size_t whole, size_t rest_bytes)
+{
+	size_t retained = gm_chunks_retained(heap, chunk_bytes);
+
+	if (rest_bytes && gm_chunks_retained(heap, rest_bytes) > retained) {
+		rest_bytes = 0;
+	} else if (rest_bytes && retained) {
+		rest_bytes = 0;
+		whole++;
+	}
+	return rest_bytes + (whole > retained ? whole - retained : 0) *
+				    (uint64_t)chunk_bytes;
+}
+
+static uint64_t need_bytes(struct gm_heap *heap, const struct gm_store *store)
+{
+	uint64_t bytes = store->kept.bytes;
+	size_t chunk_bytes = store->chunk_bytes;
+
+	if (store->kind == GM_STORE_PINNED)
+		return new_bytes(heap, chunk_bytes,
+				 (size_t)(bytes / chunk_bytes),
+				 (size_t)(bytes % chunk_bytes));
+	return new_bytes(heap, chunk_bytes, gm_store_workers(store), 0) +
+	       (store->kind == GM_STORE_PAGEABLE ? round_up(bytes) : 0);
+}
+
+static uint64_t left_bytes(const struct gm_heap *heap, uint64_t limit_bytes)
+{
+	uint64_t held = heap->sleep->host_bytes;
+
+	return held < limit_bytes ? limit_bytes - held : 0;
+}
+
+/* What is retained and of no use, or not of enough, goes before a sleep does
+ * not. */
+static gpumem_status check_limit(struct gm_heap *heap,
+				 const struct gm_store *store,
+				 uint64_t limit_bytes)
+{
+	uint64_t need = need_bytes(heap, store);
+	uint64_t left = left_bytes(heap, limit_bytes);
+
+	if (!limit_bytes || need <= left)
+		return GPUMEM_OK;
+	gm_chunks_end(heap);
+	need = need_bytes(heap, store);
+	left = left_bytes(heap, limit_bytes);
+	if (need <= left)
+		return GPUMEM_OK;
+	return gm_fail(GPUMEM_LIMIT,
+		       "the sleep asks for %llu bytes of host memory, and %llu "
+		       "are left of the %llu that the pool's sleeps may hold: "
+		       "let it go to a file (`folder`), or drop some of it "
+		       "(gpumem_tag_set_sleep())",
+		       (unsigned long long)need, (unsigned long long)left,
+		       (unsigned long long)limit_bytes);
+}
+
 gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 			    const struct gpumem_sleep_options *options)
 {
 	uint64_t bytes = store->kept.bytes;
+	gpumem_status status;
 
 	store->retain = options->flags & GPUMEM_SLEEP_RETAIN;
 	store->kind = options->folder ? GM_STORE_FILE
@@ -101,6 +165,9 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 		(size_t)((bytes + store->chunk_bytes - 1) / store->chunk_bytes);
 	if (!bytes)
 		return GPUMEM_OK;
+	status = check_limit(heap, store, options->host_limit_bytes);
+	if (status != GPUMEM_OK)
+		return status;
 	switch (store->kind) {
 	case GM_STORE_FILE:
 		return open_file(store, options->folder);
@@ -123,7 +190,7 @@ void gm_store_close(struct gm_heap *heap, struct gm_store *store)
 	free(store->chunk);
 	if (store->memory) {
 		munmap(store->memory, store->memory_bytes);
-		count(heap->sleep, -(int64_t)store->memory_bytes);
+		heap->sleep->host_bytes -= store->memory_bytes;
 	}
 	if (store->fd >= 0)
 		close(store->fd);

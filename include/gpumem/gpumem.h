@@ -882,6 +882,9 @@ struct gpumem_sleep_options {
 				takes */
 	const char *folder;  /* the content goes to a file without a name in
 				it; NULL: to memory */
+	uint64_t host_limit_bytes; /* it takes no host memory beyond so much
+				      that all sleeps of the pool hold or
+				      retain; 0: no limit */
 };
 
 /* What gpumem_pool_sleep() or gpumem_pool_wake() did. Bytes: */
@@ -924,7 +927,8 @@ struct gpumem_slept {
  * exported; what is to sleep is pinned (gpumem_range_pin()), and by whom; or
  * another thread puts the pool to sleep or wakes it. UNSUPPORTED: the pool has
  * no virtual memory, or the device cannot copy. INVALID: options, or the
- * folder. NO_HOST_MEMORY; NO_MEMORY: the driver has no more pinned memory.
+ * folder. LIMIT: host_limit_bytes; the text says what is asked and what is
+ * left. NO_HOST_MEMORY; NO_MEMORY: the driver has no more pinned memory.
  * LOST. Then all is as before. DRIVER: likewise if it failed before anything
  * was unmapped; else what could be unmapped sleeps, and a wake brings it back.
  */
@@ -1660,7 +1664,8 @@ GPUMEM_API const char *gpumem_served_name(unsigned served);
 	X(served_soft, COUNTER, COUNT)                                        \
 	X(served_larger, COUNTER, COUNT)                                      \
 	X(served_waited, COUNTER, COUNT)                                      \
-	X(sleeping, GAUGE, BYTES)
+	X(sleeping, GAUGE, BYTES)                                             \
+	X(sleep_host_bytes, VALUE, BYTES)
 
 struct gpumem_stats {
 	size_t size;
@@ -1729,6 +1734,7 @@ struct gpumem_stats {
 	struct gpumem_gauge sleeping; /* bytes of allocated that have no memory:
 					 gpumem_pool_sleep(). So active <=
 					 reserved + sleeping */
+	uint64_t sleep_host_bytes; /* of the host, that sleeps hold or retain */
 };
 
 /* No driver call. Takes time for each stream, each cache of a thread and each

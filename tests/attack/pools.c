@@ -251,6 +251,7 @@ void attack_gpumem_pool_sleep(void)
 		step.wrong = pool ? 0 : B(INVALID);
 	options.flags = (uint32_t)random_below(4);
 	options.timeout_ns = 1 + random_below(1000000);
+	options.host_limit_bytes = one_in(3) ? random_below(64 * MIB) : 0;
 	options.tag = one_in(2) ? 0 : gpumem_tag_get();
 	if (rarely()) {
 		wrong(B(INVALID));

@@ -127,7 +127,8 @@
 	  B(BUSY) | ASKS | B(NO_HOST_MEMORY))                                  \
 	X(gpumem_pool_set_soft_limit, 3, 0)                                    \
 	X(gpumem_pool_set_soft_limit_percent, 2, 0)                            \
-	X(gpumem_pool_sleep, 3, B(BUSY) | B(UNSUPPORTED) | TAKES)              \
+	X(gpumem_pool_sleep, 3,                                                \
+	  B(BUSY) | B(UNSUPPORTED) | B(LIMIT) | TAKES)                         \
 	X(gpumem_pool_stats, 5, 0)                                             \
 	X(gpumem_pool_track_begin, 2, 0)                                       \
 	X(gpumem_pool_track_end, 1, 0)                                         \

@@ -67,6 +67,7 @@ class Stats(TypedDict):
     served_larger: int
     served_waited: int
     sleeping: Gauge
+    sleep_host_bytes: int
 
 class Block(TypedDict):
     address: int
