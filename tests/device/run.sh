@@ -291,10 +291,12 @@ with_torch()
 }
 
 # With the Python package, built here for the Python that has PyTorch.
-torch_faults()
+with_package()
 {
-	(cd "$source/bindings/python" && python3 gpumem_build.py wheel "$out/wheel") \
-		>"$out/wheel.txt" 2>&1 || {
+	[ -d "$out/package" ] ||
+		(cd "$source/bindings/python" &&
+			python3 gpumem_build.py wheel "$out/wheel") \
+			>"$out/wheel.txt" 2>&1 || {
 		tail -n 20 "$out/wheel.txt"
 		return 1
 	}
@@ -302,7 +304,7 @@ torch_faults()
 		python3 -m zipfile -e "$out"/wheel/*.whl "$out/package" &&
 		env -u GPUMEM_PLUGIN_PATH PYTHONPATH="$out/package" \
 			GPUMEM_TORCH_CACHE="$out/package" \
-			python3 "$source/tests/device/torch_faults.py"
+			python3 "$source/tests/device/$1"
 }
 
 # The control is CUDA's.
@@ -400,7 +402,9 @@ elif ! python3 -c 'import torch, sys; sys.exit(not torch.cuda.is_available())' \
 		"python3 has no module torch that finds a GPU"
 else
 	step torch "PyTorch on a pool, and on its own" with_torch torch_busy.py
-	step torch_faults "what went wrong in programs of PyTorch's" torch_faults
+	step torch_faults "what went wrong in programs of PyTorch's" \
+		with_package torch_faults.py
+	step torch_sleep "PyTorch asleep" with_package torch_sleep.py
 	if python3 -c 'import transformers' >/dev/null 2>&1; then
 		step models "BERT and GPT-2 by PyTorch" models
 	else
