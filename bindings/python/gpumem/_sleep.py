@@ -32,18 +32,23 @@ def sleep(
     content: str = "pinned",
     folder: Folder = None,
     timeout_ns: int = 0,
+    host_limit_bytes: int = 0,
 ) -> Slept:
     """Gives the memory of live blocks to the driver, which stay at their addresses.
 
     Pool.sleep() of each pool, one after the other; without pools of those that
-    PyTorch uses, once their devices were waited for. If one fails, those before it
-    sleep: call wake(), or sleep() again.
+    PyTorch uses, once their devices were waited for. The limit is each pool's. If
+    one fails, those before it sleep: call wake(), or sleep() again.
     """
     pools = pools or _plug()._settled_pools()
     return _sum(
         [
             pool.sleep(
-                tag, content=content, folder=folder, timeout_ns=timeout_ns
+                tag,
+                content=content,
+                folder=folder,
+                timeout_ns=timeout_ns,
+                host_limit_bytes=host_limit_bytes,
             )
             for pool in pools
         ]

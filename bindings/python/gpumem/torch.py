@@ -110,6 +110,7 @@ def sleep(
     content: str = "pinned",
     folder: _sleep.Folder = None,
     timeout_ns: int = 0,
+    host_limit_bytes: int = 0,
 ) -> Slept:
     """Gives the memory of tensors to the driver: of those of a tag, or all.
 
@@ -122,7 +123,11 @@ def sleep(
         gpumem.torch.sleep()
     """
     return _sleep.sleep(
-        tag=tag, content=content, folder=folder, timeout_ns=timeout_ns
+        tag=tag,
+        content=content,
+        folder=folder,
+        timeout_ns=timeout_ns,
+        host_limit_bytes=host_limit_bytes,
     )
 
 

@@ -111,22 +111,24 @@ static PyObject *fall_asleep(gpumem_pool *handle,
 
 PyObject *pool_sleep(PyObject *object, PyObject *args, PyObject *names)
 {
-	static char *keys[] = {"tag",	     "content", "folder",
-			       "timeout_ns", NULL};
+	static char *keys[] = {"tag",	     "content",		 "folder",
+			       "timeout_ns", "host_limit_bytes", NULL};
 	struct gpumem_sleep_options options =
 		GPUMEM_INIT(struct gpumem_sleep_options);
 	gpumem_pool *handle = pool_handle((struct pool *)object);
 	struct number timeout = {"timeout_ns", 0};
+	struct number host_limit = {"host_limit_bytes", 0};
 	const char *path = NULL, *content = "pinned";
 	PyObject *folder = Py_None, *bytes = NULL;
 
 	if (!handle ||
-	    !parse(args, names, "|z$sOO&:sleep", keys, &path, &content, &folder,
-		   bytes_from, &timeout) ||
+	    !parse(args, names, "|z$sOO&O&:sleep", keys, &path, &content,
+		   &folder, bytes_from, &timeout, bytes_from, &host_limit) ||
 	    !content_from(content, &options.flags) ||
 	    !tag_from(path, &options.tag))
 		return NULL;
 	options.timeout_ns = timeout.value;
+	options.host_limit_bytes = host_limit.value;
 	if (folder != Py_None && !PyUnicode_FSConverter(folder, &bytes))
 		return NULL;
 	return fall_asleep(handle, &options, bytes);

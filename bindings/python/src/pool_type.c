@@ -137,13 +137,14 @@ static PyMethodDef methods[] = {
 	 "with the same arguments."},
 	{"sleep", KEYWORDS(pool_sleep), NAMED,
 	 "sleep($self, tag=None, *, content='pinned', folder=None, "
-	 "timeout_ns=0)\n--\n\nGives the memory of live blocks to the driver: "
-	 "all, or those of a tag. They keep\ntheir addresses, and what they "
+	 "timeout_ns=0, host_limit_bytes=0)\n--\n\nGives the memory of live "
+	 "blocks to the driver: all, or those of a tag. They keep\ntheir addresses, and what they "
 	 "hold goes to \"pinned\" memory of the host, to\nmemory that is "
 	 "\"retained\" for the next sleep, to \"pageable\" memory, or to a\n"
 	 "file in the folder. Nothing may use them until wake() has "
 	 "returned. Waits for\ntheir streams for timeout_ns; 0: as long as it "
-	 "takes."},
+	 "takes. An OutOfMemoryError if the\npool's sleeps would hold more of "
+	 "the host's memory than host_limit_bytes; 0: no limit."},
 	{"wake", KEYWORDS(pool_wake), NAMED,
 	 "wake($self, tag=None)\n--\n\nBrings them back, to the same "
 	 "addresses."},

@@ -275,6 +275,18 @@ class Refusals(Case):
             self.pool.sleep(folder="a\0b")
         self.assertEqual(sleeping(self.pool), 0)
 
+    def test_a_limit_of_host_memory(self):
+        blocks = self.blocks()
+        for sleep in self.pool.sleep, lambda **a: gpumem.sleep(self.pool, **a):
+            with self.assertRaises(gpumem.OutOfMemoryError) as caught:
+                sleep(host_limit_bytes=MIB)
+            self.assertEqual(caught.exception.status, "GPUMEM_LIMIT")
+            self.assertEqual(sleeping(self.pool), 0)
+        self.pool.sleep(host_limit_bytes=1024 * MIB)
+        self.assertGreater(self.pool.stats()["sleep_host_bytes"], 0)
+        self.pool.wake()
+        self.same(blocks)
+
     def test_one_that_sleeps_is_not_resized(self):
         block = self.pool.alloc(4 * MIB)
         self.pool.sleep()
