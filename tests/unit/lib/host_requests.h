@@ -20,7 +20,14 @@
 /* Where the library's code is; from 0 on: no requests are counted. */
 static uintptr_t code_begin, code_end;
 static _Atomic unsigned long requests, first_failing, last_failing;
-static _Atomic long alive; /* what the library has and did not free */
+/* What the library asked for and nobody freed. It frees what libc made for it,
+ * too, and what libc's functions free for it was its own, so not who frees
+ * counts but what: all that it has is in a table, by address. */
+static _Atomic long alive;
+enum { OWNED = 1 << 16 };
+static void *owned[OWNED]; /* open addressing; 0: never used */
+static char gone;	   /* its address: used once */
+static atomic_flag owned_lock = ATOMIC_FLAG_INIT;
 
 static void *(*real_malloc)(size_t bytes);
 static void *(*real_aligned)(size_t alignment, size_t bytes);
@@ -71,11 +78,48 @@ static bool must_fail(void)
 	       number <= atomic_load(&last_failing);
 }
 
+/* The place of `what` from where `ptr` belongs on. */
+static void **owned_find(const void *ptr, const void *what)
+{
+	size_t at = (uintptr_t)ptr / 16 * 0x9e3779b1u % OWNED;
+
+	for (int i = 0; i < OWNED; i++, at = (at + 1) % OWNED)
+		if (owned[at] == what || !owned[at])
+			return &owned[at];
+	abort();
+}
+
 static void *count_alive(void *ptr)
 {
-	if (ptr)
-		atomic_fetch_add(&alive, 1);
+	void **place;
+
+	if (!ptr)
+		return NULL;
+	while (atomic_flag_test_and_set(&owned_lock))
+		;
+	place = owned_find(ptr, &gone);
+	*place = ptr;
+	atomic_flag_clear(&owned_lock);
+	atomic_fetch_add(&alive, 1);
 	return ptr;
+}
+
+/* False: the library did not ask for it. */
+static bool count_gone(void *ptr)
+{
+	void **place;
+	bool found;
+
+	while (atomic_flag_test_and_set(&owned_lock))
+		;
+	place = owned_find(ptr, ptr);
+	found = *place == ptr;
+	if (found)
+		*place = &gone;
+	atomic_flag_clear(&owned_lock);
+	if (found)
+		atomic_fetch_sub(&alive, 1);
+	return found;
 }
 
 void *malloc(size_t bytes)
@@ -111,16 +155,19 @@ void *aligned_alloc(size_t alignment, size_t bytes)
 
 void *realloc(void *ptr, size_t bytes)
 {
+	bool ours = is_ours(__builtin_return_address(0));
 	void *larger;
 
 	if (!real_realloc)
 		find_real();
-	if (!is_ours(__builtin_return_address(0)))
-		return real_realloc(ptr, bytes);
-	if (must_fail())
+	if (ours && must_fail())
 		return NULL;
+	/* Another thread may get the address at once. */
+	ours = (ptr && count_gone(ptr)) || ours;
 	larger = real_realloc(ptr, bytes);
-	return ptr ? larger : count_alive(larger);
+	if (ours)
+		(void)count_alive(larger ? larger : ptr);
+	return larger;
 }
 
 void free(void *ptr)
@@ -129,8 +176,7 @@ void free(void *ptr)
 
 	if (!ptr || (at >= early && at < early + sizeof(early)))
 		return;
-	if (is_ours(__builtin_return_address(0)))
-		atomic_fetch_sub(&alive, 1);
+	(void)count_gone(ptr);
 	if (!real_free)
 		find_real();
 	real_free(ptr);
