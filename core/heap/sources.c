@@ -21,8 +21,9 @@ static bool poll_pending(struct gm_lookup *lookup)
 		       : gm_pending_poll(heap);
 }
 
-/* Rather than cut an unused segment for little, it is given back, and one of
- * the right size is taken: as long as that may be, and if it is completed. */
+/* Rather than cut a segment for little, another one is taken, of the right size,
+ * and an unused one given back: as long as that may be, and if it is completed.
+ */
 static bool cut_segment(struct gm_lookup *lookup)
 {
 	struct gm_attempt *attempt = lookup->attempt;
@@ -121,7 +122,7 @@ static const struct source {
 	 .take = poll_pending},
 	{"the thread's cache", GPUMEM_SERVED_CACHES,
 	 .take = gm_lookup_flush_own},
-	{"an unused segment, for little", GPUMEM_SERVED_OWN,
+	{"a spared segment, for little", GPUMEM_SERVED_OWN,
 	 .take = cut_segment, .when = SEGMENTS},
 	{"one free block of another stream", GPUMEM_SERVED_STREAMS,
 	 .take = borrow, .when = NOT_FOR_GRAPHS, .gives = gm_gives_others},
@@ -141,7 +142,7 @@ static const struct source {
 	 "work",
 	 GPUMEM_SERVED_BEHIND, .behind = GM_BEHIND_SEVERAL,
 	 .price = GM_PRICE_WAIT, .when = SEGMENTS, .left_out = NO_GROW},
-	{"an unused segment of theirs, for little", GPUMEM_SERVED_OWN,
+	{"a spared segment of theirs, for little", GPUMEM_SERVED_OWN,
 	 .take = cut_segment, .when = SEGMENTS},
 	{"to waste less, unused segments, once the work on them is over",
 	 GPUMEM_SERVED_WAITED, .take = drain, .price = GM_PRICE_MOVE,
@@ -149,7 +150,7 @@ static const struct source {
 	{"pages moved from free blocks, or the driver", GPUMEM_SERVED_MOVED,
 	 .take = gm_lookup_grow_or_transfer, .left_out = NO_GROW,
 	 .gives = gm_gives_growth},
-	{"an unused segment, since there is no more", GPUMEM_SERVED_OWN,
+	{"a spared segment, since there is no more", GPUMEM_SERVED_OWN,
 	 .take = cut_after_all, .when = SEGMENTS},
 };
 

@@ -151,13 +151,16 @@ static inline bool gm_arena_completed(const struct gm_arena *arena,
 /* A free extent where `bytes` bytes fit at `alignment`, or NULL. Without
  * virtual memory a search may be sparing (attempt.h): then large segments of
  * which nothing is used, and which could go back to the driver, are passed over
- * for requests that would fill less than three quarters of one. Of the extents
- * that are left a small block gets one in a small segment. */
+ * for requests that would fill less than three quarters of one. So is what a
+ * block or two leave of one, if that is at most half, for requests that would
+ * fill less than a 16th: they would keep it after these are gone. Of the other
+ * extents a small block gets one in a small segment. */
 struct gm_extent *gm_arena_fit(struct gm_arena *arena,
 			       const struct gm_attempt *attempt, size_t bytes,
 			       size_t alignment);
 
-/* Is it such a segment? And would one of so many bytes be? */
+/* Is it part of such a segment? And would an unused one of so many bytes be
+ * one? */
 bool gm_arena_spares(const struct gm_extent *extent,
 		     const struct gm_attempt *attempt, size_t bytes,
 		     size_t alignment);

@@ -24,21 +24,6 @@ bool gm_attempt_spares(const struct gm_attempt *attempt, size_t segment,
 	       bytes < segment - segment / 4;
 }
 
-bool gm_arena_spares(const struct gm_extent *extent,
-		     const struct gm_attempt *attempt, size_t bytes,
-		     size_t alignment)
-{
-	const struct gm_arena *arena = extent->arena;
-	const struct gm_heap *heap = arena->heap;
-
-	/* As much as a segment of its own would have. */
-	if (alignment > heap->unit)
-		bytes += alignment - heap->unit;
-	return gm_attempt_spares(attempt, extent->bytes, bytes) &&
-	       (arena->idle || attempt->spares_busy) && !arena->graph &&
-	       !extent->prev && !extent->next;
-}
-
 /* A segment cannot go back while a block lies in it, however small, so a small
  * block belongs in a small segment. A block is small below this part of the
  * segment where it fits best; so many free extents are looked at. A segment
@@ -67,6 +52,46 @@ static size_t kept_by(const struct gm_extent *extent)
 		at = gm_extent_next(nodes, at);
 	}
 	return at ? 0 : bytes;
+}
+
+/* The same, if the extent is all of it, or shares it with blocks of its stream
+ * alone, one on either side at most; else 0: more than that has to be freed
+ * before it can go back. */
+static size_t shared_by_few(const struct gm_extent *extent)
+{
+	const struct gm_nodes *nodes = &extent->arena->heap->nodes;
+	const struct gm_extent *beside[] = {gm_extent_prev(nodes, extent),
+					    gm_extent_next(nodes, extent)};
+	size_t bytes = extent->bytes;
+
+	if ((beside[0] && beside[0]->prev) || (beside[1] && beside[1]->next))
+		return 0;
+	for (unsigned i = 0; i < 2; i++) {
+		if (beside[i] && beside[i]->arena != extent->arena)
+			return 0;
+		bytes += beside[i] ? beside[i]->bytes : 0;
+	}
+	return bytes;
+}
+
+bool gm_arena_spares(const struct gm_extent *extent,
+		     const struct gm_attempt *attempt, size_t bytes,
+		     size_t alignment)
+{
+	const struct gm_arena *arena = extent->arena;
+	const struct gm_heap *heap = arena->heap;
+	size_t segment;
+
+	if (!attempt || !attempt->sparing || arena->graph ||
+	    !(arena->idle || attempt->spares_busy))
+		return false;
+	segment = shared_by_few(extent);
+	/* As much as a segment of its own would have. */
+	if (alignment > heap->unit)
+		bytes += alignment - heap->unit;
+	return gm_attempt_spares(attempt, segment, bytes) &&
+	       (segment == extent->bytes ||
+		(extent->bytes <= segment / 2 && bytes < segment / SMALL_PART));
 }
 
 /* Of those that fit, from the smallest on, that in the smallest segment. */

@@ -272,15 +272,15 @@ static bool is_waste(const struct gm_heap *heap, uint64_t bytes)
 
 bool gm_segment_may_exchange(struct gm_heap *heap,
 			     const struct gm_attempt *attempt,
-			     const struct gm_extent *unused, uint64_t bytes)
+			     const struct gm_extent *spared, uint64_t bytes)
 {
-	if (!is_waste(heap, bytes))
+	if (spared->prev || spared->next || !is_waste(heap, bytes))
 		return true;
 	if (!gm_budget_may_exchange(heap,
 				    gm_segment_good(heap, bytes, heap->unit)))
 		return false;
-	gm_arena_poll(unused->arena, attempt, true);
-	return (gm_arena_completed(unused->arena, unused->seqno) ||
+	gm_arena_poll(spared->arena, attempt, true);
+	return (gm_arena_completed(spared->arena, spared->seqno) ||
 		attempt->spares_busy) &&
 	       may_give_back(heap, attempt);
 }

@@ -6,7 +6,8 @@
  * (space/space.h), and what it does beyond that. A segment is a raw allocation
  * of the driver. It stays where it is and goes back whole, so what counts is
  * that few are cut: an unused one is spared (order/arena.h), goes back for
- * another of the right size (exchange.c), or is waited for (drain.c).
+ * another of the right size (exchange.c), or is waited for (drain.c). What a
+ * large block leaves of its segment small ones do not cut either.
  *
  * The heap's mutex guards it.
  */
@@ -18,12 +19,13 @@
 
 extern const struct gm_model gm_segments;
 
-/* Where an unused segment would do for so much: may another one be taken? If
- * that is waste, the first goes back for it: that costs calls, so not for ever
- * so often; and not while it cannot go. May ask the driver. */
+/* Where what is spared would do for so much: may another segment be taken? If
+ * that is waste, an unused one goes back for it: that costs calls, so not for
+ * ever so often; and not while it cannot go. One in use stays, so that it can
+ * go later. May ask the driver. */
 bool gm_segment_may_exchange(struct gm_heap *heap,
 			     const struct gm_attempt *attempt,
-			     const struct gm_extent *unused, uint64_t bytes);
+			     const struct gm_extent *spared, uint64_t bytes);
 
 /* Rather than reserve more than ever, the host waits for work on segments of
  * which nothing is used, for `segment_wait_ms` at most: once in an attempt.

@@ -1016,7 +1016,7 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - free memory of the stream
  *   - pending blocks that are done (of many some: the oldest are asked about)
  *   - the thread's cache (emptied, if other threads have caches too)
- *   - an unused segment, for little (without virtual memory; the same below)
+ *   - a spared segment, for little (without virtual memory; the same below)
  *   - one free block of another stream (if other threads have caches too, or
  *     the stream has no work)
  *   - the driver, for a little (if other threads have caches too)
@@ -1028,11 +1028,11 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  *   - free blocks of all streams
  *   - to waste less, adjacent free blocks of several streams, behind their work
  *     (without virtual memory; likewise)
- *   - an unused segment of theirs, for little
+ *   - a spared segment of theirs, for little
  *   - to waste less, unused segments, once the work on them is over (the host
  *     waits, seldom; option `segment_wait_ms`)
  *   - pages moved from free blocks, or the driver
- *   - an unused segment, since there is no more
+ *   - a spared segment, since there is no more
  *
  * When all fail, these follow, and the sources are tried again after each:
  *

@@ -59,6 +59,7 @@ KINDS = {
         "video of varying resolution, a window of frames, 3 streams",
     ),
     "detection": (others.detection, "detection in images of varying size"),
+    "staying": (others.staying, "small results that stay between large blocks"),
     "graphs": (
         others.graphs,
         "training of a graph neural network, batches of any size",

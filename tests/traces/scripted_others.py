@@ -143,6 +143,23 @@ def graphs(p):
             p.free(held.pop(p.between(0, 8)))
 
 
+def staying(p):
+    """Results that stay, made between large blocks that do not."""
+    low, wide = p.log(16 * MIB, 300 * MIB), p.choice((1.05, 1.3, 2))
+    large = [p.log(low, low * wide) for _ in range(p.between(2, 12))]
+    small = [p.log(32 * KIB, low // 20) for _ in range(p.between(1, 8))]
+    at_once, results, most = p.between(1, 6), p.between(1, 4), p.between(8, 64)
+    first, held = p.random() < 0.5, []
+    while True:
+        for size in large:
+            blocks = [p.new(size) for _ in range(at_once)]
+            held += [p.new(p.choice(small)) for _ in range(results)]
+            p.free(*blocks)
+            while len(held) > most:
+                p.free(held.pop(0 if first else p.between(0, most)))
+            yield
+
+
 def residual(p, x, size):
     """Convolutions and attention on x, which stays."""
     y = p.then(p.then(p.new(p.sizes[x]), size), size)

@@ -19,6 +19,11 @@
 #define UNUSED "vm=off", "a40 a-20"
 #define AT_WORK "a40 a~20"
 
+/* A large block has all but a little of the second one. */
+#define LEFT_OF "vm=off"
+#define LEFT_IN "a4 [ a15 a-1 ]"
+#define LEFT LEFT_OF, LEFT_IN
+
 /* All that is unused is waste; four streams have a quarter each. */
 #define WASTE "vm=off stream_waste=0 peak=now"
 #define PARTS "a40 [ a~8 b~8 c~8 d8 ]"
@@ -31,10 +36,12 @@ static const struct row rows[] = {
 	 "[ a1.5 a-.5 ] [ a3.75 a-.25 ]", "a255.75K", "own @2"},
 	{"what is not, where it fits best", "vm=off",
 	 "[ a1.5 a-.5 ] [ a3.75 a-.25 ]", "a256K", "own @4"},
-	{"in the larger one, if there is no other", "vm=off",
-	 "[ a2 ] [ a15.75 a-.25 ]", "a64K", "own @3"},
+	{"in a new one, if there is no other", "vm=off",
+	 "[ a2 ] [ a15.75 a-.25 ]", "a64K", "driver +2"},
+	{"in the larger one, if it may not be new", "vm=off",
+	 "[ a2 ] [ a15.75 a-.25 ]", "a64K!g", "own @3"},
 	{"of two as large, where it fits best", "vm=off",
-	 "[ a2 ] [ a15.5 a-.5 ] [ a15.75 a-.25 ]", "a64K", "own @5"},
+	 "[ a2 ] [ a15.5 a-.5 ] [ a15.75 a-.25 ]", "a64K!g", "own @5"},
 	{"not in one that few pieces keep", "vm=off",
 	 "[ a1.5 a-.5 ] [ a15.75 a16K a16K a16K a16K a16K a16K a16K a-144K ]",
 	 "a64K", "own @2"},
@@ -86,7 +93,7 @@ static const struct row rows[] = {
 
 	/* ---- which are spared ---- */
 	{"of an unused segment most is used, and the rest then", UNUSED,
-	 "a16 a1", "own @2 ; own @2+16 +0"},
+	 "a16 a2", "own @2 ; own @2+16 +0"},
 	{"two thirds of one are too little: it goes back", UNUSED, "a13",
 	 "exchanged -6 free=1"},
 	{"a part of one is cut", "vm=off", "a40 [ a-16 a4 ]", "a1900K",
@@ -105,6 +112,33 @@ static const struct row rows[] = {
 	{"in 384", "vm=off", "a384", "a1", "+8"},
 	{"in 900", "vm=off", "a900", "a1", "+20"},
 	{"where there are several streams", "vm=off", "a900 b0", "a1", "+8"},
+	{"what a large block leaves of its segment", LEFT, "a100K",
+	 "driver +2"},
+	{"so that it can go back when that is freed", LEFT, "a100K -@2 trim",
+	 "driver ; +0 ; -16"},
+	{"before it as well", "vm=off", "a4 [ a-1 a15 ]", "a100K", "driver"},
+	{"and between two", "vm=off", "a4 [ a7 a-2 a7 ]", "a100K", "driver"},
+	{"for a slab", LEFT, "a1K", "driver"},
+	{"not for a 16th of the segment", LEFT, "a1", "own @3"},
+	{"where no more than half is left", "vm=off", "a4 [ a8 a-8 ]", "a100K",
+	 "driver"},
+	{"and not where more is", "vm=off", "a4 [ a7 a-9 ]", "a100K", "own @3"},
+	{"nor where two lie on one side", "vm=off", "a4 [ a7 a8 a-1 ]", "a100K",
+	 "own @4"},
+	{"or before them", "vm=off", "a4 [ a-1 a7 a8 ]", "a100K", "own @2"},
+	{"nor beside another stream's", "vm=off", "a4 [ b15 a-1 ]", "a100K",
+	 "own @3"},
+	{"on either side", "vm=off", "a4 [ a-1 b15 ]", "a100K", "own @2"},
+	{"nor in a segment that is not large", "vm=off", "a480 [ a15 a-1 ]",
+	 "a100K", "own @3"},
+	{"nor at the limit", LEFT_OF " limit=full", LEFT_IN, "a100K",
+	 "own @3 +0"},
+	{"nor where the driver has no more",
+	 LEFT_OF " faults=alloc@1+:no_memory", LEFT_IN, "a100K", "own @3 +0"},
+	{"nor with NO_GROW", LEFT, "a100K!g", "own @3 !alloc"},
+	{"nor of a graph", LEFT_OF " graph=a", LEFT_IN, "a100K", "own @3"},
+	{"nor where a busy stream does not wait", "vm=off segment_wait_ms=0",
+	 "a4 [ a15 a~1 ]", "a100K", "own @3"},
 	{"what a busy stream needs again is cut", "vm=off segment_wait_ms=0",
 	 AT_WORK, "a1900K", "own @2"},
 	{"a graph's is cut", "vm=off graph=b", "a40 b-20", "b1900K", "own @2"},

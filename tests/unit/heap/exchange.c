@@ -101,6 +101,22 @@ static void test_often(void)
 	is_cut(NULL, "too often");
 }
 
+/* Nothing goes for it, so it is no exchange. */
+static void test_left(void)
+{
+	void *large, *small;
+
+	option("segment_waste", "0");
+	scene(NULL);
+	must(request(19 * MIB, NULL, 0, &large));
+	ok(is_in_unused(large), "a large block leaves little of a segment");
+	heap.space->budget.exchanged_blocks = INT64_MAX / 2;
+	must(request(100 * KIB, NULL, 0, &small));
+	ok(!is_in_unused(small), "which is spared, however often");
+	heap_end();
+	option("segment_waste", NULL);
+}
+
 static void test_waits(void)
 {
 	void *ptr;
@@ -345,6 +361,7 @@ int main(void)
 	sem_init(&is_ready, 0, 0);
 	sem_init(&may_go, 0, 0);
 	test_often();
+	test_left();
 	test_waits();
 	test_not_completed(stream);
 	test_beside();
