@@ -25,6 +25,7 @@ novm_tests = \
 	tests/novm/resize.novm \
 	tests/novm/shape.novm \
 	tests/novm/stats.novm \
+	tests/novm/staying.novm \
 	tests/novm/structs.novm \
 	tests/novm/threads.novm
 $(novm_tests): $(lib_tests)
@@ -45,7 +46,8 @@ objects_tests = \
 	tests/objects/query.objects \
 	tests/objects/resize.objects \
 	tests/objects/shape.objects \
-	tests/objects/stats.objects
+	tests/objects/stats.objects \
+	tests/objects/staying.objects
 $(objects_tests): $(lib_tests)
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && echo 'host.objects:on' >$@
 

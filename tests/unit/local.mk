@@ -219,6 +219,7 @@ lib_tests = \
 	tests/unit/lib/sleep_others \
 	tests/unit/lib/sleep_random \
 	tests/unit/lib/stats \
+	tests/unit/lib/staying \
 	tests/unit/lib/stream_capture \
 	tests/unit/lib/stream_drop \
 	tests/unit/lib/stream_order \
