@@ -229,7 +229,8 @@ int main(int argc, char **argv)
 		       "The report goes to standard error when the program has "
 		       "ended, also if it was killed.\n\n"
 		       "Exit status: that of the program, and if a signal "
-		       "ended it, by that signal; 1 a file could not be written, 2 "
+		       "ended it, by that signal; 1 a file could not be "
+		       "written, 2 "
 		       "usage, 126 the program could not be "
 		       "executed, 127 it was not found.",
 	};

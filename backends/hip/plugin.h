@@ -95,8 +95,8 @@ gpumem_status gm_hip_wanted_alias(bool *wanted_out);
 /* Takes and gives memory in the way of the device's level. NULL, or what did
  * not work. */
 const char *gm_hip_try_level(struct gpu_device *device);
-/* Maps a page at two addresses, at HIP_VM_SINGLE or above. NULL, or what did not
- * work. */
+/* Maps a page at two addresses, at HIP_VM_SINGLE or above. NULL, or what did
+ * not work. */
 const char *gm_hip_try_alias(struct gpu_device *device);
 /* Of a device that is given up, or gets another level. */
 void gm_hip_drop_level(struct gpu_device *device);

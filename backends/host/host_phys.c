@@ -151,7 +151,8 @@ static gpumem_status make_page(struct host_device *device, struct host_bin *bin,
 	    !make_room(&phys->pages, &phys->room, phys->count,
 		       sizeof(*phys->pages)) ||
 	    !make_room(&bin->heap, &bin->room, bin->made, sizeof(*bin->heap)))
-		return gm_host_fail_system(ENOMEM, "memory for its bookkeeping");
+		return gm_host_fail_system(ENOMEM,
+					   "memory for its bookkeeping");
 	phys->pages[phys->count] = (struct host_page){
 		.offset = phys->next_offset,
 		.span = span,

@@ -151,9 +151,10 @@ void gm_host_stream_wake(struct host_stream *stream);
 /* Frees what gm_host_stream_open() made for all streams of a table; they are
  * closed. */
 void gm_host_stream_free_all(struct host_table *table);
-/* Does the work of one item, in the thread of its stream. BAD_POINTER: it was to
- * touch what is no memory, and nothing was done. */
-gpumem_status gm_host_work_run(struct host_device *device, const struct host_work *work);
+/* Does the work of one item, in the thread of its stream. BAD_POINTER: it was
+ * to touch what is no memory, and nothing was done. */
+gpumem_status gm_host_work_run(struct host_device *device,
+			       const struct host_work *work);
 /* The size of an event, whose inside only host_event.c knows. */
 extern const size_t gm_host_event_bytes;
 /* The core did what it must not while a stream is captured; or it did what it

@@ -181,11 +181,12 @@ gpumem_status gm_opencl_event_native(void *device, void *name,
 	return GPUMEM_OK;
 }
 
-/* The event is waited for by a marker, and the barrier waits for that. PoCL (1.2
- * to 3.1) keeps of each queue the newest barrier alone, and one with a list waits
- * for that list only: so later commands would no longer wait for the program's
- * own barrier before it. A marker does. A barrier without a list would too, but
- * everywhere for all other work besides, as PoCL's markers do. */
+/* The event is waited for by a marker, and the barrier waits for that. PoCL
+ * (1.2 to 3.1) keeps of each queue the newest barrier alone, and one with a
+ * list waits for that list only: so later commands would no longer wait for the
+ * program's own barrier before it. A marker does. A barrier without a list
+ * would too, but everywhere for all other work besides, as PoCL's markers do.
+ */
 static cl_int wait_behind(cl_command_queue queue, cl_event mark)
 {
 	cl_event behind = NULL;

@@ -114,10 +114,10 @@ static void read_note(const struct opencl_traits *traits, char *text,
 			 "takes it");
 }
 
-/* Claimed where it was seen: how much larger an untouched block of 512 MiB makes
- * the process. PoCL 1.2 to 3.1 and Clover 22.3: not at all, of either kind;
- * rusticl 22.3 and oclgrind 21.10: 512 MiB. To a GPU alloc moves the memory, as
- * far as the implementation does what it is asked. */
+/* Claimed where it was seen: how much larger an untouched block of 512 MiB
+ * makes the process. PoCL 1.2 to 3.1 and Clover 22.3: not at all, of either
+ * kind; rusticl 22.3 and oclgrind 21.10: 512 MiB. To a GPU alloc moves the
+ * memory, as far as the implementation does what it is asked. */
 static bool commits_late(const struct opencl_unit *unit)
 {
 	return unit->cpu &&

@@ -5,11 +5,12 @@
  * Command queues as streams, the program's own and ours. What a queue is, is
  * asked each time: it may be destroyed, and another one have its handle.
  *
- * A device's `enqueue` is held from gm_opencl_enter() to gm_opencl_leave() while
- * commands go into the default stream, which all threads share, and by alloc for
- * its own queue: OpenCL allows any thread to use a queue at any time, and some
- * implementations (Clover 22.3) lose or mix commands then. A program's own queue
- * is as safe as the program made it. Nothing is waited for under the mutex.
+ * A device's `enqueue` is held from gm_opencl_enter() to gm_opencl_leave()
+ * while commands go into the default stream, which all threads share, and by
+ * alloc for its own queue: OpenCL allows any thread to use a queue at any time,
+ * and some implementations (Clover 22.3) lose or mix commands then. A program's
+ * own queue is as safe as the program made it. Nothing is waited for under the
+ * mutex.
  *
  * In an out-of-order queue commands wait for nothing unless a barrier says so.
  * Work that the library queues stands between two barriers there. Between the

@@ -37,7 +37,7 @@ gpumem_status gm_fail_native(gpumem_status status, const char *backend,
 void gm_error_context(const char *format, ...) GPUMEM_PRINTF(1, 2);
 
 void gm_error_get(struct gpumem_error *error_out);
-/* Its text, in place: until the thread's next failure, gm_error_set() or end. */
+/* Its text, in place: until the thread fails again, gm_error_set() or end. */
 const char *gm_error_text(void);
 
 /* Copies back an error saved by gm_error_get(), so that cleaning up does not

@@ -16,8 +16,8 @@
  * byte of another control character, of a character that reverses or breaks
  * the line, or of no UTF-8 at all becomes four characters such as \x1b. What
  * does not fit is left out, whole characters at a time. A backslash stays as it
- * is, so that a line that has been copied once is copied unchanged. The two must
- * not overlap. */
+ * is, so that a line that has been copied once is copied unchanged. The two
+ * must not overlap. */
 void gm_line_copy(char *to, size_t room, const char *from);
 
 #endif

@@ -77,9 +77,9 @@ bool gm_device_release_other(struct gpumem_device *device);
  * it. */
 void gm_device_hold(struct gpumem_device *device, enum gm_hold hold);
 void gm_device_drop(struct gpumem_device *device, enum gm_hold hold);
-/* A device that is open; after one, the next, and that one's hold ends. It is held
- * meanwhile. NULL: there is none, or none any more. Those that are opened during
- * a visit of all may be left out. */
+/* A device that is open; after one, the next, and that one's hold ends. It is
+ * held meanwhile. NULL: there is none, or none any more. Those that are opened
+ * during a visit of all may be left out. */
 struct gpumem_device *gm_device_next(struct gpumem_device *after);
 /* How many of the kind there are. */
 int gm_device_holds(struct gpumem_device *device, enum gm_hold hold);

@@ -12,7 +12,7 @@
  * that was noted a whole period ago are idle. What a thread's cache holds has
  * no number yet, so a cache that was not used for a whole tick is flushed, and
  * the period of its memory begins: it is gone after at most a period and three
- * ticks. It reads no clock: the time is an argument. The heap's mutex guards it.
+ * ticks. It reads no clock: the time is an argument. Under the heap's mutex.
  *
  *     time of note i <= time of note i + 1, and so their sequence numbers
  */
@@ -23,8 +23,8 @@
 #include <stdint.h>
 
 enum { GM_DECAY_TICKS = 8, GM_DECAY_NOTES = GM_DECAY_TICKS + 1 };
-/* A cache is idle after more ticks than this since its last use: the first comes
- * early, so a whole one has passed. */
+/* A cache is idle after more ticks than this since its last use: the first
+ * comes early, so a whole one has passed. */
 enum { GM_DECAY_QUIET = 1 };
 
 struct gm_heap;

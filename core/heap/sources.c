@@ -21,8 +21,9 @@ static bool poll_pending(struct gm_lookup *lookup)
 		       : gm_pending_poll(heap);
 }
 
-/* Rather than cut a segment for little, another one is taken, of the right size,
- * and an unused one given back: as long as that may be, and if it is completed.
+/* Rather than cut a segment for little, another one is taken, of the right
+ * size, and an unused one given back: as long as that may be, and if it is
+ * completed.
  */
 static bool cut_segment(struct gm_lookup *lookup)
 {

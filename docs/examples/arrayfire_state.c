@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* As ArrayFire's headers for CUDA and OpenCL have them, which need the vendors'.
- * Weak, since its libraries of one backend lack the other's. */
+/* As ArrayFire's headers for CUDA and OpenCL have them, which need the
+ * vendors'. Weak, since its libraries of one backend lack the other's. */
 #define WEAK extern __attribute__((weak))
 WEAK af_err afcu_get_native_id(int *native_out, int id);
 WEAK af_err afcu_get_stream(void **stream_out, int id);

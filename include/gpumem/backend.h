@@ -92,11 +92,11 @@ struct gpumem_services {
 	 * declares none of that key. Copies at most `bytes` into `value_out`,
 	 * zero-terminated. However it was written, a size comes as a number of
 	 * bytes in digits, a count in digits, a percentage as "2.5%", also one
-	 * of memory, and a switch as "on" or "off"; a TEXT as it was written. */
+	 * of memory, and a switch as "on" or "off"; a TEXT as written. */
 	bool (*option)(const char *key, char *value_out, size_t bytes);
-	/* For functions that a plugin offers to programs beside its table: makes
-	 * what error() said the thread's last error, "WHERE: ...", and returns
-	 * status. */
+	/* For functions that a plugin offers to programs beside its table:
+	 * makes what error() said the thread's last error, "WHERE: ...", and
+	 * returns status. */
 	gpumem_status (*fail)(gpumem_status status, const char *backend,
 			      const char *where);
 };
@@ -129,7 +129,7 @@ struct gpumem_backend {
 	uint32_t abi;  /* GPUMEM_BACKEND_ABI */
 	uint32_t size; /* sizeof(struct gpumem_backend) */
 	const char *name; /* lower case, at most 15 characters */
-	const struct gpumem_option_row *options; /* ends with key NULL; or NULL */
+	const struct gpumem_option_row *options; /* up to key NULL; or NULL */
 
 	/* ---- required ---- */
 
@@ -138,12 +138,12 @@ struct gpumem_backend {
 	/* As the vendor writes it; "" if unknown. Lives for ever. */
 	const char *(*driver_version)(void);
 	/* NO_DEVICE rather than a count of 0. Creates no context. With group
-	 * ADOPT a backend that says NO_DEVICE may still be loaded or registered,
-	 * and adopts. */
+	 * ADOPT a backend that says NO_DEVICE may still be loaded or
+	 * registered, and adopts. */
 	gpumem_status (*device_count)(int *count_out);
 	/* All but name, which the core fills. Creates no context. A capability
-	 * of a group whose slots are NULL is cleared by the core. What opening a
-	 * device finds may change what is said of it from then on, and `note`
+	 * of a group whose slots are NULL is cleared by the core. What opening
+	 * a device finds may change what is said of it from then on, and `note`
 	 * says why: the core asks again after each open. */
 	gpumem_status (*device_info)(int index,
 				     struct gpumem_device_info *info_out);
@@ -214,8 +214,8 @@ struct gpumem_backend {
 
 	/* ---- group COPY ---- */
 
-	/* BAD_POINTER or INVALID where the driver can tell that an address is no
-	 * memory; where only the work finds out, the device is LOST. */
+	/* BAD_POINTER or INVALID where the driver can tell that an address is
+	 * no memory; where only the work finds out, the device is LOST. */
 	gpumem_status (*fill)(void *device, uint64_t address, uint8_t value,
 			      uint64_t bytes, gpumem_stream stream);
 	/* Between any two of host and device memory. */
@@ -224,8 +224,8 @@ struct gpumem_backend {
 
 	/* ---- group CAPTURE. With CAP_FREES_IN_CAPTURE no capture minds that
 	 * meanwhile memory of whatever group goes back to the driver, pages are
-	 * mapped and unmapped, and events, and other streams, are waited for ----
-	 */
+	 * mapped and unmapped, and events, and other streams, are waited
+	 * for ---- */
 
 	/* 0 when the stream is not being captured, else a number that no other
 	 * capture of this process has. */
@@ -311,9 +311,9 @@ struct gpumem_backend {
 	/* A new object that stands for just these bytes of it. */
 	gpumem_status (*view_create)(void *device, uint64_t address,
 				     uint64_t bytes, void **view_out);
-	/* Gives our reference back. BUSY, and nothing happens: the program holds
-	 * references of its own. Also called when the device was lost, and then
-	 * it is the view's end whatever the answer. */
+	/* Gives our reference back. BUSY, and nothing happens: the program
+	 * holds references of its own. Also called when the device was lost,
+	 * and then it is the view's end whatever the answer. */
 	gpumem_status (*view_destroy)(void *device, void *view);
 
 	/* ---- group ADOPT ---- */
@@ -340,9 +340,9 @@ struct gpumem_backend {
 
 	/* ---- group NATIVE_DEVICE ---- */
 
-	/* The vendor's own context and device behind an open one, which stay the
-	 * plugin's; a device that is a number, as that number. NULL: the vendor
-	 * has no contexts. UNSUPPORTED: there is nothing behind it. */
+	/* The vendor's own context and device behind an open one, which stay
+	 * the plugin's; a device that is a number, as that number. NULL: the
+	 * vendor has no contexts. UNSUPPORTED: there is nothing behind it. */
 	gpumem_status (*device_native)(void *device, void **context_out,
 				       void **native_device_out);
 
@@ -357,7 +357,7 @@ struct gpumem_backend {
 				     size_t count, uint64_t page_bytes,
 				     void *const *peers, size_t peer_count);
 
-	/* ---- group EVENT_WAIT: waits that end at a time; needs STREAMS ---- */
+	/* ---- group EVENT_WAIT: waits that end at a time; needs STREAMS --- */
 
 	/* As event_sync, for so many nanoseconds at most: NOT_READY, not much
 	 * later, if that work is not over by then. Without it the core asks

@@ -155,7 +155,7 @@ GPUMEM_API const char *gpumem_status_text(gpumem_status status);
 struct gpumem_error {
 	size_t size;
 	gpumem_status status;
-	int64_t native_code;   /* the driver's number; 0 when no driver failed */
+	int64_t native_code;   /* the driver's number; 0: no driver failed */
 	char native_name[64];  /* the driver's name for it; "" if none */
 	char backend[16];      /* "" when no backend was involved */
 	char text[1024];       /* a sentence a person can act on */
@@ -422,10 +422,10 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_device_native(gpumem_device *device, void **context_out,
 		     void **native_device_out);
 
-/* Undoes one open. During the last close no other thread may use the device, and
- * after it nobody may. Destroy what gpumem_stream_create() made before: streams
- * that are left may end with the device, or never. The last close destroys the
- * device's default pool. It returns BUSY, and leaves the device
+/* Undoes one open. During the last close no other thread may use the device,
+ * and after it nobody may. Destroy what gpumem_stream_create() made before:
+ * streams that are left may end with the device, or never. The last close
+ * destroys the device's default pool. It returns BUSY, and leaves the device
  * open, if that pool has live blocks, one of its streams is being captured, or
  * other pools, imports or events are left, of it or with it as a peer; the text
  * says which. OK; BUSY; DRIVER: some memory of the default pool could not be
@@ -477,9 +477,9 @@ gpumem_stream_create(gpumem_device *device, gpumem_stream *stream_out);
 
 /* Removes the stream from every pool of the device, as
  * gpumem_pool_drop_stream() does, and destroys it. No other thread may be using
- * it. To be called before the device's last close. OK; UNSUPPORTED; CAPTURING; BUSY between gpumem_graph_begin() and _end();
- * DRIVER; LOST; NO_HOST_MEMORY: after these the stream still exists, and some
- * pools may have removed it. */
+ * it. To be called before the device's last close. OK; UNSUPPORTED; CAPTURING;
+ * BUSY between gpumem_graph_begin() and _end(); DRIVER; LOST; NO_HOST_MEMORY:
+ * after these the stream still exists, and some pools may have removed it. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_stream_destroy(gpumem_device *device, gpumem_stream stream);
 
@@ -639,9 +639,10 @@ struct gpumem_pool_config {
 	const char *name;          /* for reports; copied; NULL: "pool" */
 	uint64_t limit_bytes;      /* hard: reserved never exceeds it; at least
 				      one page, or segment; 0: option `limit` */
-	uint64_t soft_limit_bytes; /* above it caches are given back and pressure
-				      callbacks run before growing; not above
-				      the hard one; 0: option `soft_limit` */
+	uint64_t soft_limit_bytes; /* above it caches are given back and
+				      pressure callbacks run before growing;
+				      not above the hard one; 0: option
+				      `soft_limit` */
 	uint64_t page_bytes;       /* physical unit: a power of two, at least
 				      256 KiB and the device's granularity, at
 				      most 4 GiB and the device's memory; 0:
@@ -655,7 +656,7 @@ struct gpumem_pool_config {
 	uint32_t shareable;        /* a gpumem_share; blocks can be given to
 				      gpumem_export(); DEVICE only; 0: option
 				      `share` */
-	uint32_t limit_percent;    /* 1 to 100: of the device's memory, instead */
+	uint32_t limit_percent;    /* 1 to 100: of the device's memory */
 	uint32_t soft_limit_percent; /* of limit_bytes, soft_limit_bytes */
 };
 
@@ -679,12 +680,13 @@ gpumem_pool_create(gpumem_device *device,
 /* Waits for pending blocks, gives everything back and frees the pool. No other
  * thread may be using the pool. flags: 0 or GPUMEM_DESTROY_FORCE. BUSY, and
  * nothing happens, while blocks are live, there are graphs, or memory is pinned
- * (gpumem_range_pin()), without GPUMEM_DESTROY_FORCE. BUSY also, with it or not, while one of its streams is
- * being captured, the program holds a gpumem_view() of one of its blocks (views
- * that it does not hold may be released then), or another thread, which should
- * not, is taking memory from the driver for it. After LOST only host
- * memory is freed. OK; BUSY; INVALID: another flag; DRIVER or another status of
- * the driver (some memory could not be given back; the pool no longer exists).
+ * (gpumem_range_pin()), without GPUMEM_DESTROY_FORCE. BUSY also, with it or
+ * not, while one of its streams is being captured, the program holds a
+ * gpumem_view() of one of its blocks (views that it does not hold may be
+ * released then), or another thread, which should not, is taking memory from
+ * the driver for it. After LOST only host memory is freed. OK; BUSY; INVALID:
+ * another flag; DRIVER or another status of the driver (some memory could not
+ * be given back; the pool no longer exists).
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_destroy(gpumem_pool *pool, unsigned flags);
@@ -701,16 +703,17 @@ GPUMEM_API gpumem_device *gpumem_pool_device(const gpumem_pool *pool);
 
 /*
  * One more device that reads and writes the pool's blocks, those that are live
- * included, as if it had been in config.peers. The pool's own device, or one that
- * is a peer already, changes nothing. The peer stays open as long as the pool, so
- * two devices whose default pools are opened to each other can no longer be
- * closed: use pools of your own there. Any stream of the peer's may use a block as
- * soon as this has returned. Waits for no stream, but for an allocation that takes
- * memory from the driver, and others wait for it: on an H200 2.5 to 14 ms for
- * each GiB that the pool has, the longer the smaller its blocks.
+ * included, as if it had been in config.peers. The pool's own device, or one
+ * that is a peer already, changes nothing. The peer stays open as long as the
+ * pool, so two devices whose default pools are opened to each other can no
+ * longer be closed: use pools of your own there. Any stream of the peer's may
+ * use a block as soon as this has returned. Waits for no stream, but for an
+ * allocation that takes memory from the driver, and others wait for it: on an
+ * H200 2.5 to 14 ms for each GiB that the pool has, the longer the smaller its
+ * blocks.
  *
- * OK; INVALID: NULL; UNSUPPORTED: the pool cannot be opened to that device, or has
- * memory that this backend can open only when it is mapped; DRIVER, LOST,
+ * OK; INVALID: NULL; UNSUPPORTED: the pool cannot be opened to that device, or
+ * has memory that this backend can open only when it is mapped; DRIVER, LOST,
  * NO_HOST_MEMORY: it is no peer, but may use some of the blocks.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
@@ -744,17 +747,17 @@ gpumem_pool_capacity(gpumem_pool *pool, gpumem_stream stream,
 
 /* The pool's hard limit, a bound on its reserved bytes, live and cached
  * together; 0: none. The soft limit stays. Lowering the limit below what is
- * reserved trims at once. OK; INVALID: it is less than one page (without virtual
- * memory: the smallest segment), which the text names; BUSY if what is in use
- * keeps more than that; DRIVER, LOST, NO_HOST_MEMORY: the trim failed. After
- * these the old limit stays. */
+ * reserved trims at once. OK; INVALID: it is less than one page (without
+ * virtual memory: the smallest segment), which the text names; BUSY if what is
+ * in use keeps more than that; DRIVER, LOST, NO_HOST_MEMORY: the trim failed.
+ * After these the old limit stays. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_limit(gpumem_pool *pool, uint64_t limit_bytes);
 
 /* The pool's soft limit: above so many reserved bytes caches are given back and
  * pressure callbacks run before the pool grows; 0: none. The hard limit stays,
- * and a soft one that is not below it makes no difference. Gives nothing back by
- * itself. OK. */
+ * and a soft one that is not below it makes no difference. Gives nothing back
+ * by itself. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_pool_set_soft_limit(gpumem_pool *pool, uint64_t soft_limit_bytes);
 
@@ -836,9 +839,9 @@ gpumem_device_trim(gpumem_device *device, uint64_t keep_bytes,
 		   uint64_t *released_bytes_out);
 
 /* The same for all pools of the process, whoever made them, down to nothing
- * unused: for who has no handle, as a host of plugins or a signal that memory is
- * short. Statuses as gpumem_pool_trim(); after one pool's failure the others are
- * trimmed too. */
+ * unused: for who has no handle, as a host of plugins or a signal that memory
+ * is short. Statuses as gpumem_pool_trim(); after one pool's failure the others
+ * are trimmed too. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_trim(uint64_t *released_bytes_out);
 
@@ -991,21 +994,21 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_end(gpumem_graph *graph, gpumem_stream stream);
 
 /* No graph that uses the memory will be launched any more; the last launch is
- * on `stream` already. The memory goes back to the streams that it was allocated
- * on, which wait for that launch: what they queue from now on begins behind it.
- * Live blocks stay live, as ordinary ones of these streams. No other thread may
- * be using the graph. OK; BUSY: gpumem_graph_end() is missing; CAPTURING:
- * `stream` is, or one of these; DRIVER, LOST, NO_HOST_MEMORY: the graph still
- * exists. */
+ * on `stream` already. The memory goes back to the streams that it was
+ * allocated on, which wait for that launch: what they queue from now on begins
+ * behind it. Live blocks stay live, as ordinary ones of these streams. No other
+ * thread may be using the graph. OK; BUSY: gpumem_graph_end() is missing;
+ * CAPTURING: `stream` is, or one of these; DRIVER, LOST, NO_HOST_MEMORY: the
+ * graph still exists. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
 
 /* ---- Blocks ------------------------------------------------------------ */
 
 /*
- * A block for work queued on `stream` from now on, and for work on other streams
- * that is ordered behind `stream`: it may be memory of which an earlier use is
- * not over yet, but for which `stream` waits. bytes 0 gives NULL and OK.
+ * A block for work queued on `stream` from now on, and for work on other
+ * streams that is ordered behind `stream`: it may be memory of which an earlier
+ * use is not over yet, but for which `stream` waits. bytes 0 gives NULL and OK.
  * Blocks are aligned to the device's alignment_bytes, at least 256.
  *
  * The thread's own cache is tried first, then these sources, in this order:
@@ -1147,9 +1150,9 @@ gpumem_usable_bytes(const void *ptr, uint64_t *bytes_out);
  * streams the work of its own, too; or behind that work, which the stream that
  * gets it waits for then (see gpumem_alloc()). Waits for nothing. OK, also of
  * NULL; BAD_POINTER: a double free, or ptr lies inside a block or in none of
- * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live; so it does
- * after INVALID: the driver knows of no such stream (gpumem_free_own() needs
- * none).
+ * any pool; nothing is changed. NO_HOST_MEMORY: the block stays live; so it
+ * does after INVALID: the driver knows of no such stream (gpumem_free_own()
+ * needs none).
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_free(void *ptr,
 						       gpumem_stream stream);
@@ -1208,8 +1211,8 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
 /*
  * One word of the caller's for each live block, by the pointer to its start,
  * for allocators that are built upon this one and get no more than the pointer
- * back. gpumem does not look at it. It is NULL in each new block, and stays what
- * was set until the block is freed, also by gpumem_resize(). Of an import
+ * back. gpumem does not look at it. It is NULL in each new block, and stays
+ * what was set until the block is freed, also by gpumem_resize(). Of an import
  * (gpumem_import()) it is NULL at first, and stays until the last close; what
  * the exporter has set is not shared.
  *
@@ -1220,8 +1223,9 @@ GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_use_on(void *ptr,
  * any time, but of one block not while another thread sets the word, resizes or
  * frees the block.
  *
- * OK; INVALID: ptr, or user_out, is NULL; BAD_POINTER: ptr is not the start of a
- * live block or an import; set also NO_HOST_MEMORY, and the word is as it was.
+ * OK; INVALID: ptr, or user_out, is NULL; BAD_POINTER: ptr is not the start of
+ * a live block or an import; set also NO_HOST_MEMORY, and the word is as it
+ * was.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status gpumem_block_set_user(void *ptr,
 								 void *user);
@@ -1583,8 +1587,8 @@ enum gpumem_call {
 GPUMEM_API const char *gpumem_call_name(unsigned call);
 
 /* What an allocation got its block from, in the order in which it is tried:
- * name, number, statistic, text. From TRIMMED on it is what had to be done before
- * there was anything. A later version may have more. */
+ * name, number, statistic, text. From TRIMMED on it is what had to be done
+ * before there was anything. A later version may have more. */
 #define GPUMEM_SERVED_LIST(X)                                                 \
 	X(CACHE, 0, cache, "the thread's cache")                              \
 	X(OWN, 1, own, "free memory of its stream")                           \
@@ -1675,7 +1679,7 @@ struct gpumem_stats {
 	uint64_t hits;             /* allocations without a driver call for
 				      memory */
 	uint64_t misses;           /* the others that succeeded */
-	uint64_t retries;          /* allocations tried again after reclaiming */
+	uint64_t retries;          /* allocations that reclaimed first */
 	uint64_t ooms;             /* allocations that failed: out of memory */
 	uint64_t trims;            /* also those before an out of memory */
 	uint64_t moved_bytes;      /* pages remapped from free blocks, in all */
@@ -1692,7 +1696,7 @@ struct gpumem_stats {
 				       used it was left by then */
 	uint64_t host_bytes;       /* the pool's own bookkeeping */
 	uint64_t soft_limit_bytes, limit_bytes;
-	uint64_t driver_calls, driver_ns; /* of all calls: gpumem_pool_calls() */
+	uint64_t driver_calls, driver_ns; /* of all: gpumem_pool_calls() */
 	uint64_t decayed_bytes;    /* returned after being idle: option
 				      decay_ms */
 	uint64_t quarantined_bytes; /* of pending: freed, but the program holds
@@ -1804,9 +1808,9 @@ gpumem_pool_reset_stats(gpumem_pool *pool, unsigned flags);
 
 /* Walks the pool's memory in address order, calling fn for every block, free
  * ones and holes too, until it returns false. Free memory that is mapped at no
- * address at the moment, which a trim gives back, is in none of them: by so much
- * free_bytes may be more than the free ones. The pool is locked meanwhile: fn
- * must not call gpumem, and must return: a longjmp out of it leaves the pool
+ * address at the moment, which a trim gives back, is in none of them: by so
+ * much free_bytes may be more than the free ones. The pool is locked meanwhile:
+ * fn must not call gpumem, and must return: a longjmp out of it leaves the pool
  * locked. OK. */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_block_visit(gpumem_pool *pool,
@@ -1885,12 +1889,13 @@ gpumem_pool_print_leaks(gpumem_pool *pool, uint64_t since, uint64_t until,
 /*
  * A tag says what blocks are for: "model/layer3". Every block that a thread
  * allocates while it has a tag gets it, and keeps it until it is freed, by
- * whatever thread. Tags nest: a name that is pushed goes to the end of the path.
+ * whatever thread. Tags nest: a name that is pushed goes to the end of the
+ * path.
  *
  * The process has one table of them, which only grows, to 4095 at most; each
- * has a number, from 1 on, the same in all pools and threads. So names should be
- * those of parts of the program, without numbers that go on and on. A path has
- * at most 255 bytes.
+ * has a number, from 1 on, the same in all pools and threads. So names should
+ * be those of parts of the program, without numbers that go on and on. A path
+ * has at most 255 bytes.
  *
  * A thread without a tag is not slower. One that has a tag takes some
  * nanoseconds more for an allocation and free.
@@ -1981,7 +1986,8 @@ gpumem_tag_set_sleep(uint32_t tag, gpumem_sleep sleep);
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_tag_set_limit(gpumem_pool *pool, uint32_t tag, uint64_t limit_bytes);
 
-/* ---- Out of memory -------------------------------------------------------- */
+/* ---- Out of memory --------------------------------------------------------
+ */
 
 /* name, number (fixed for ever), word. What would help an allocation that
  * failed for want of memory, as far as gpumem can see; a later version may have
@@ -2058,8 +2064,8 @@ struct gpumem_oom {
  *
  * `json` has the request, the advice as a word and as a sentence, the pool's
  * figures, its largest tags, the blocks that keep most free memory from use,
- * and the table of gpumem_device_report(); gpumem_oom(3) names the members. Where
- * there is no host memory for that it is shorter.
+ * and the table of gpumem_device_report(); gpumem_oom(3) names the members.
+ * Where there is no host memory for that it is shorter.
  */
 typedef void (*gpumem_oom_fn)(const struct gpumem_oom *oom, void *user);
 

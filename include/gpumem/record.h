@@ -161,8 +161,8 @@ struct gpumem_record_event {
  *     21 bits   time after that of the event before it in the chunk
  *
  * At a place is a block: a longer ALLOC or FREE with no BYTES before it puts
- * its value, high and tag at GPUMEM_RECORD_PLACE(value, tag). A short one has those
- * of its place. A TIME empties all places of its chunk.
+ * its value, high and tag at GPUMEM_RECORD_PLACE(value, tag). A short one has
+ * those of its place. A TIME empties all places of its chunk.
  */
 enum gpumem_record_short {
 	GPUMEM_RECORD_SHORT_ALLOC = 0,

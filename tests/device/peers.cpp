@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The gpumem developers
 
-// What a pair of allocation and free costs on a real NVIDIA GPU, warm: the pool,
-// cuMemAlloc, cuMemAllocAsync and, with WITH_TORCH, PyTorch's native allocator
-// called from C++. All in one process, by turns; medians of rounds. Built and
-// run by tests/device/run.sh.
+// What a pair of allocation and free costs on a real NVIDIA GPU, warm: the
+// pool, cuMemAlloc, cuMemAllocAsync and, with WITH_TORCH, PyTorch's native
+// allocator called from C++. All in one process, by turns; medians of rounds.
+// Built and run by tests/device/run.sh.
 #include <cuda.h>
 #include <gpumem/gpumem.h>
 #ifdef WITH_TORCH

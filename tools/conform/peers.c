@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The groups PEERS, OPEN_MAPPED and PROCESSES: a second device uses memory of the first, and
- * who uses the first. See conform.h.
+ * The groups PEERS, OPEN_MAPPED and PROCESSES: a second device uses memory of
+ * the first, and who uses the first. See conform.h.
  */
 #include "conform.h"
 

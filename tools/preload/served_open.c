@@ -64,8 +64,8 @@ static void set_back(const struct setting *setting)
 }
 
 /* The pool's own thread gives back what is idle when nobody calls. What a
- * thread's cache has goes after up to eleven eighths of a period, which is seven
- * tenths of the whole, so that all of it is gone by then. */
+ * thread's cache has goes after up to eleven eighths of a period, which is
+ * seven tenths of the whole, so that all of it is gone by then. */
 static gpumem_status create_pool(gpumem_device *device, void **pool_out)
 {
 	struct setting thread = {"decay_thread", "on", ""};

@@ -167,9 +167,9 @@ gpumem_status gpu_enter_owner(struct gpu_call *call,
 
 /* The number of the NUMA node that is closest to the device; -1: not known. */
 int gpu_host_node(const struct gpu_device *device);
-/* From here to end what the calling thread takes of the host's memory is of that
- * node, while it has some. False: the thread is as it was. Between begin and end
- * of a call. */
+/* From here to end what the calling thread takes of the host's memory is of
+ * that node, while it has some. False: the thread is as it was. Between begin
+ * and end of a call. */
 bool gpu_near_begin(const struct gpu_device *device);
 void gpu_near_end(bool begun);
 

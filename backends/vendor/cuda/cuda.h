@@ -13,9 +13,9 @@
  *     cudaTypedefs.h    types of pointers to them, by version
  *
  * They have what CUDA 11.4 has, and more after "#if CUDA_VERSION": the sources
- * compile with headers of each version, and with these as if they were older. The
- * test reads the form that declarations have here; what is marked "ours" is not
- * compared.
+ * compile with headers of each version, and with these as if they were older.
+ * The test reads the form that declarations have here; what is marked "ours" is
+ * not compared.
  */
 #ifndef GM_VENDOR_CUDA_H
 #define GM_VENDOR_CUDA_H

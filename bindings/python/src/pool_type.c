@@ -4,8 +4,8 @@
 /*
  * gpumem.Pool as Python sees it: its methods and attributes. How one begins and
  * ends is in pool.c, what it reports in pool_report.c, its limits are in
- * pool_limit.c, its callbacks in pressure.c, its peers in pool_peer.c, its sleep
- * in pool_sleep.c, its blocks in buffer.c. Under the GIL.
+ * pool_limit.c, its callbacks in pressure.c, its peers in pool_peer.c, its
+ * sleep in pool_sleep.c, its blocks in buffer.c. Under the GIL.
  */
 #include "core.h"
 
@@ -138,7 +138,8 @@ static PyMethodDef methods[] = {
 	{"sleep", KEYWORDS(pool_sleep), NAMED,
 	 "sleep($self, tag=None, *, content='pinned', folder=None, "
 	 "timeout_ns=0, host_limit_bytes=0)\n--\n\nGives the memory of live "
-	 "blocks to the driver: all, or those of a tag. They keep\ntheir addresses, and what they "
+	 "blocks to the driver: all, or those of a tag. They keep\ntheir "
+	 "addresses, and what they "
 	 "hold goes to \"pinned\" memory of the host, to\nmemory that is "
 	 "\"retained\" for the next sleep, to \"pageable\" memory, or to a\n"
 	 "file in the folder. Nothing may use them until wake() has "

@@ -159,7 +159,7 @@ class device
 	std::shared_ptr<gpumem_device> handle_;
 };
 
-/* gpumem_trim(): of all pools of the process. Returns how many bytes went back. */
+/* gpumem_trim(): all pools of the process. Returns how many bytes went back. */
 inline uint64_t trim()
 {
 	uint64_t released;

@@ -4,8 +4,8 @@
 /*
  * The inside of the OpenCL layer: opencl_layer.c stands between a program and
  * the implementations, opencl_fault.c knows which call fails and what is held,
- * opencl_lie.c what is answered and which commands are not there, opencl_queue.c
- * who puts commands into a queue.
+ * opencl_lie.c what is answered and which commands are not there,
+ * opencl_queue.c who puts commands into a queue.
  */
 #ifndef OPENCL_LAYER_H
 #define OPENCL_LAYER_H

@@ -155,7 +155,8 @@ static void test_caches(const char *vm)
 	pass(used + 2 * TICK_MS + 5);
 	ok(!gm_local_holds(local), "then it is emptied");
 	fell = pass(used + PERIOD_MS + 3 * TICK_MS + 5);
-	ok(fell >= used + PERIOD_MS, "its memory does not go before its period");
+	ok(fell >= used + PERIOD_MS,
+	   "its memory does not go before its period");
 	is_uint(heap_reserved(), 0, "and goes a period after that");
 	is_uint(unsound, 0, "all in order after each step");
 }

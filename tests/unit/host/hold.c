@@ -104,8 +104,8 @@ static void test_go_on(void *device)
 	end(device, stream);
 }
 
-/* A wait that ends at a time does a held stream's work, too; what another thread
- * is at it leaves in the end. */
+/* A wait that ends at a time does a held stream's work, too; what another
+ * thread is at it leaves in the end. */
 static void test_wait_until(void *device)
 {
 	gpumem_stream held = held_stream(device), stream = new_stream(device);

@@ -60,7 +60,7 @@ static void pages(void)
 	must_status(host->va_release(device, address, 3 * PAGE));
 }
 
-/* What is mapped for the device alone is opened later, wherever it is mapped. */
+/* What is mapped for the device alone is opened later, wherever it lies. */
 static void later(void)
 {
 	uint64_t address = reserve(device, 4 * PAGE);

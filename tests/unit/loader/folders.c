@@ -49,7 +49,8 @@ static void test_long(void)
 
 	memset(list, 'x', PATH_MAX - 1);
 	folders_of(list);
-	is_int((long long)strlen(found), PATH_MAX, "a path may be as long as paths are");
+	is_int((long long)strlen(found), PATH_MAX,
+	       "a path may be as long as paths are");
 	strcpy(list + PATH_MAX - 1, "x:/a");
 	is_str(folders_of(list), "/a;", "one that is longer is passed over");
 	list[PATH_MAX] = '\0';
