@@ -37,6 +37,31 @@ for line in 'status = fn(status);' 'if (last == status && more)' \
 	is "$(bare "$scratch/code.c")" "" "right: $line"
 done
 
+# wide FILE...: each line of more than 80 columns that could be broken.
+wide()
+{
+	awk '{
+		line = $0
+		while ((at = index(line, "\t")))
+			line = substr(line, 1, at - 1) \
+				substr("        ", 1, 8 - (at - 1) % 8) \
+				substr(line, at + 1)
+		rest = $0
+		gsub(/^[ \t]+|[ \t]+$/, "", rest)
+	}
+	length(line) > 80 && rest ~ /[ \t]/ && rest !~ /^(#error|FUZZ_SEED)/ {
+		print FILENAME ":" FNR
+	}' "$@"
+}
+
+is "$(wide $(find backends bindings core docs include tests tools -path tests/tmp \
+	-prune -o -name '*.[ch]' -print -o -name '*.[ch]pp' -print))" "" \
+	"a line of C has 80 columns"
+printf '\t\t\t%060d\n' 0 >"$scratch/code.c"
+is "$(wide "$scratch/code.c")" "" "one that cannot be broken may have more"
+printf '\t\t\t%055d 0\n\t\t\t%054d 0\n' 0 0 >"$scratch/code.c"
+is "$(wide "$scratch/code.c")" "$scratch/code.c:1" "one of 81 is found"
+
 # Scripts for machines with a GPU are run by no test, and read by this one.
 # unread FILE...: what a shell says of those that it cannot read.
 unread()

@@ -44,8 +44,8 @@ gpumem_status gm_host_range_add(struct host_ranges *ranges,
 			realloc(ranges->item, room * sizeof(*ranges->item));
 
 		if (!larger)
-			return gm_host_fail_system(ENOMEM,
-						   "memory for its bookkeeping");
+			return gm_host_fail_system(
+				ENOMEM, "memory for its bookkeeping");
 		ranges->item = larger;
 		ranges->room = room;
 	}

@@ -96,7 +96,7 @@ static unsigned capture(void **frame, unsigned max)
 	int got = backtrace(all, (int)max + OWN_FRAMES);
 	unsigned count = got > 0 ? (unsigned)got : 0, skip = 0;
 
-	/* A sanitizer has a backtrace() of its own, which calls the real one. */
+	/* A sanitizer has a backtrace() of its own, which calls this. */
 	if (count > 1 && !is_own(all[0]) && is_own(all[1]))
 		skip = 1;
 	while (skip < count && is_own(all[skip]))

@@ -94,8 +94,8 @@ gpumem_status gm_process_visit(struct gpumem_device *device,
 
 	if (!device->ops->device_processes)
 		return gm_fail(GPUMEM_UNSUPPORTED,
-			       "the processes that use %s cannot be listed: its "
-			       "backend has no slot device_processes",
+			       "the processes that use %s cannot be listed: "
+			       "its backend has no slot device_processes",
 			       device->info.name);
 	call = gm_call_begin(device, GPUMEM_SLOT_device_processes);
 	if (call.status == GPUMEM_OK)

@@ -66,7 +66,7 @@ struct gm_extent {
 		struct {		      /* free and stale */
 			uint32_t left, right; /* by size */
 			uint64_t seqno;	      /* of the latest free in it;
-						 gm_extent_set_seqno() sets it */
+					       gm_extent_set_seqno() sets it */
 		};
 		struct { /* live, ready and pending */
 			size_t requested;

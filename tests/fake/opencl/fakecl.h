@@ -8,8 +8,8 @@
  *
  *     FAKECL_FAULT=NAME:NTH[+]:CODE[,...]   as fakecl_fault()
  *     FAKECL_AUDIT=FILE                     what is held when the process ends
- *     FAKECL_CROSSED=FILE                   how often a command came into a queue
- *                                           beside another thread's
+ *     FAKECL_CROSSED=FILE                   how often a command came into a
+ *                                           queue beside another thread's
  *     FAKECL_PROMPT=1                       what is flushed is over at once
  *
  * The file gets one line, "contexts 0 queues 0 memory 0 svm 0 events 0". All
