@@ -250,11 +250,12 @@ static void *shared(size_t bytes)
 }
 
 /* Its status was seen, if ever, when it worked and when it was refused; but for
- * one that has no wrong argument, and two for which a right one would stay for
+ * two that have no wrong argument, and two for which a right one would stay for
  * ever. */
 static bool is_both_ways(size_t row)
 {
 	static const char *const one_way[] = {"gpumem_option_check",
+					      "gpumem_trim",
 					      "gpumem_backend_load",
 					      "gpumem_backend_register"};
 

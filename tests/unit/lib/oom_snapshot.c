@@ -228,7 +228,7 @@ static void test_threads(void)
 	for (unsigned i = 0; i < THREADS; i++)
 		if (pthread_create(&thread[i], NULL, use, i % 2 ? pool : other))
 			bail("no thread");
-	for (unsigned i = 1; i < (unsigned)scaled(20, 4); i++) {
+	for (unsigned i = 1; i < (unsigned)scaled(8, 4); i++) {
 		char name[24];
 
 		runs_out(pool, true, true, "while others go on");

@@ -256,7 +256,7 @@ static void end_run(void)
 
 static void run(const char *name, bool vm, uint64_t seed, const char *decay)
 {
-	long steps = scaled(3000, 600);
+	long steps = scaled(1200, 600);
 
 	option("decay_ms", decay);
 	device_start("1GiB", vm);
