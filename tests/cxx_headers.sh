@@ -84,11 +84,16 @@ piece()
 	echo '}'
 } >"$scratch/second.cpp"
 {
-	echo '#include <gpumem/gpumem.hpp>'
-	echo 'void upload(gpumem::device &gpu, gpumem::device_buffer &data);'
+	printf '#include <gpumem/gpumem.hpp>\n#include <iostream>\n'
+	echo 'void give_away(gpumem::pool_ref pool);'
 	piece 3
 } >"$scratch/third.cpp"
-for file in second third; do
+{
+	echo '#include <gpumem/gpumem.hpp>'
+	echo 'void upload(gpumem::device &gpu, gpumem::device_buffer &data);'
+	piece 4
+} >"$scratch/fourth.cpp"
+for file in second third fourth; do
 	# shellcheck disable=SC2086
 	check "its $file piece compiles" $CXX -std=c++17 $strict \
 		-fsyntax-only -I"$top_srcdir/include" "$scratch/$file.cpp"
