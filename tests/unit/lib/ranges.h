@@ -102,9 +102,10 @@ LIB_USE void take(struct table *table, uintptr_t from, uintptr_t to)
 /* Memory is there at least so often. */
 #define RANGE_STEP (2 * MIB)
 
-/* A fault would end the test. What streams write meanwhile is nobody's concern:
- * it is read to see that it can be. */
-LIB_USE __attribute__((no_sanitize("thread"))) void touch(const struct gpumem_range *range)
+/* A fault would end the test. What streams write meanwhile is nobody's
+ * concern: it is read to see that it can be. */
+LIB_USE __attribute__((no_sanitize("thread"))) void
+touch(const struct gpumem_range *range)
 {
 	const volatile char *at = range->ptr;
 	char seen = 0;
