@@ -89,10 +89,10 @@ void *hook_file_open(const char *begin, int index)
  * another soname. */
 static void bind_some(const struct hook_table *table)
 {
-	struct search search = {.begin = table->file};
+	void *library = hook_file_open(table->file, 0);
 
-	if (dl_iterate_phdr(look_at, &search))
-		bind_loaded(table, search.path);
+	if (library)
+		bind_to(table, library);
 }
 
 uintptr_t hook_real(const struct hook_table *table, int hook)
