@@ -314,7 +314,7 @@ libshare_la_SOURCES = \
 libsleep_la_CFLAGS = $(FLOOR_CFLAGS)
 libsleep_la_SOURCES = \
 	core/sleep/areas.c \
-	core/sleep/pinned.c \
+	core/sleep/chunks.c \
 	core/sleep/mark.c \
 	core/sleep/move.c \
 	core/sleep/move.h \

@@ -58,7 +58,8 @@ static gpumem_status begin(struct gm_worker *worker)
 	gpumem_status status = gm_queue_begin(move->heap, &worker->queue);
 
 	if (status == GPUMEM_OK && move->store->kind != GM_STORE_PINNED)
-		status = gm_chunk_take(move->heap, move->store->chunk_bytes,
+		status = gm_chunk_take(move->heap, GM_CHUNK_PINNED,
+				       move->store->chunk_bytes,
 				       &worker->buffer);
 	return status;
 }

@@ -44,20 +44,28 @@ gpumem_status gm_pieces_add(struct gm_pieces *pieces, uintptr_t address,
 			    size_t bytes);
 void gm_pieces_free(struct gm_pieces *pieces);
 
-/* ---- pinned.c: pinned memory, or ordinary where the device has none ---- */
+/* ---- chunks.c: the host's memory ---- */
+
+/* In which copies run at the full speed of the link, where the device has such;
+ * or ordinary, in huge pages where the system has some. */
+enum gm_chunk_kind { GM_CHUNK_PINNED, GM_CHUNK_ORDINARY };
 
 struct gm_chunk {
 	struct gm_chunk *next;
 	unsigned char *memory; /* begins at a page of the host */
 	size_t bytes;
+	enum gm_chunk_kind kind;
 };
 
 /* Of at least so many bytes: a retained one, or a new one. OK, NO_HOST_MEMORY,
  * NO_MEMORY, or another error of the driver. Without the mutex. */
-gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
-			    struct gm_chunk **chunk_out);
+gpumem_status gm_chunk_take(struct gm_heap *heap, enum gm_chunk_kind kind,
+			    size_t bytes, struct gm_chunk **chunk_out);
 /* How many of at least so many bytes are retained. */
-size_t gm_chunks_retained(struct gm_heap *heap, size_t bytes);
+size_t gm_chunks_retained(struct gm_heap *heap, enum gm_chunk_kind kind,
+			  size_t bytes);
+/* Of all that are. */
+uint64_t gm_chunks_retained_bytes(struct gm_heap *heap);
 /* All that are retained end, but for those that the driver does not take. */
 void gm_chunks_end(struct gm_heap *heap);
 /* It is retained, or ends. */
@@ -100,16 +108,15 @@ struct gm_store {
 	bool retain;
 	size_t chunk_bytes, chunk_count;
 	struct gm_chunk **chunk; /* PINNED: where each is; NULL: not yet */
-	unsigned char *memory;	 /* PAGEABLE */
-	size_t memory_bytes;
-	int fd; /* FILE; else -1 */
+	struct gm_chunk *ordinary; /* PAGEABLE: where all of it is */
+	int fd;			   /* FILE; else -1 */
 };
 
 /* Of a heap that slept once. Under the heap's mutex, but for the chunks. */
 struct gm_sleep {
 	uint64_t number; /* of the newest sleep */
 	struct gm_store *stores;
-	_Atomic uint64_t host_bytes; /* of all chunks, and of all stores */
+	_Atomic uint64_t host_bytes; /* of all chunks */
 	pthread_mutex_t mutex;	     /* of these: */
 	struct gm_queue *unsure;
 	struct gm_chunk *chunks; /* retained */
@@ -125,7 +132,7 @@ void gm_store_close(struct gm_heap *heap, struct gm_store *store);
 
 /* How many threads copy it, each with a buffer if it is not PINNED. Those with
  * buffers are as slow as the host's memory, and more of them. */
-enum { GM_STORE_WORKERS = 8, GM_STORE_PINNED_WORKERS = 4 };
+enum { GM_STORE_WORKERS = 16, GM_STORE_PINNED_WORKERS = 4 };
 size_t gm_store_workers(const struct gm_store *store);
 /* How many bytes a chunk has. */
 size_t gm_store_chunk(const struct gm_store *store, size_t number);

@@ -118,9 +118,9 @@ gpumem_status gm_move_chunk_down(struct gm_worker *worker, size_t number)
 						worker->buffer->memory)
 			       : status;
 	}
-	status =
-		gm_chunk_take(worker->move->heap, gm_store_chunk(store, number),
-			      &store->chunk[number]);
+	status = gm_chunk_take(worker->move->heap, GM_CHUNK_PINNED,
+			       gm_store_chunk(store, number),
+			       &store->chunk[number]);
 	return status == GPUMEM_OK ? copy_chunk(worker, number,
 						store->chunk[number]->memory)
 				   : status;

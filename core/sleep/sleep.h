@@ -13,7 +13,7 @@
  *     move.c    the threads that copy, down and up
  *     pieces.c  what one of them copies of a chunk
  *     queue.c   the streams of these threads
- *     pinned.c  pinned host memory, and what is retained of it
+ *     chunks.c  the host's memory, and what is retained of it
  *     sleep.c   stop, plan, copy, unmap
  *     regain.c  a wake's memory: all of it or none
  *     wake.c    take, map, copy

@@ -3,9 +3,9 @@
 
 /*
  * Where the content of one sleep is: chunks of pinned memory, which are taken
- * when they are filled (move.c); ordinary memory, in huge pages where the
- * system has some; or a file without a name, so that nothing of it is left
- * behind, past the page cache where the file system can. See parts.h.
+ * when they are filled (move.c); ordinary memory; or a file without a name, so
+ * that nothing of it is left behind, past the page cache where the file system
+ * can. See parts.h.
  */
 #include "parts.h"
 #include "base/error.h"
@@ -22,7 +22,7 @@ enum { ALIGNMENT = 4096 };
 
 /* A chunk has so many pages of the device's: the unit in which threads copy.
  * Small where they copy it once more, so that it is still in their caches. */
-enum { PINNED_PAGES = 32, BUFFER_PAGES = 4 };
+enum { PINNED_PAGES = 32, BUFFER_PAGES = 2 };
 
 /* Linux 5.14 has it. */
 #ifndef MADV_POPULATE_WRITE
@@ -32,25 +32,6 @@ enum { PINNED_PAGES = 32, BUFFER_PAGES = 4 };
 static uint64_t round_up(uint64_t bytes)
 {
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-}
-
-static gpumem_status open_pageable(struct gm_heap *heap, struct gm_store *store)
-{
-	size_t bytes = (size_t)round_up(store->kept.bytes);
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED)
-		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for %zu bytes of what is to "
-			       "sleep: let it go to a file (`folder`), or drop "
-			       "some of it (gpumem_tag_set_sleep())",
-			       bytes);
-	(void)madvise(memory, bytes, MADV_HUGEPAGE);
-	store->memory = memory;
-	store->memory_bytes = bytes;
-	heap->sleep->host_bytes += bytes;
-	return GPUMEM_OK;
 }
 
 static gpumem_status open_file(struct gm_store *store, const char *folder)
@@ -90,9 +71,11 @@ size_t gm_store_workers(const struct gm_store *store)
 static uint64_t new_bytes(struct gm_heap *heap, size_t chunk_bytes,
 			  size_t whole, size_t rest_bytes)
 {
-	size_t retained = gm_chunks_retained(heap, chunk_bytes);
+	size_t retained =
+		gm_chunks_retained(heap, GM_CHUNK_PINNED, chunk_bytes);
 
-	if (rest_bytes && gm_chunks_retained(heap, rest_bytes) > retained) {
+	if (rest_bytes && gm_chunks_retained(heap, GM_CHUNK_PINNED,
+					     rest_bytes) > retained) {
 		rest_bytes = 0;
 	} else if (rest_bytes && retained) {
 		rest_bytes = 0;
@@ -102,6 +85,19 @@ static uint64_t new_bytes(struct gm_heap *heap, size_t chunk_bytes,
 				    (uint64_t)chunk_bytes;
 }
 
+static uint64_t ordinary_bytes(struct gm_heap *heap,
+			       const struct gm_store *store)
+{
+	uint64_t bytes = round_up(store->kept.bytes);
+
+	return store->kind != GM_STORE_PAGEABLE ||
+			       gm_chunks_retained(heap, GM_CHUNK_ORDINARY,
+						  (size_t)bytes)
+		       ? 0
+		       : bytes;
+}
+
+/* What it asks for besides what is retained. */
 static uint64_t need_bytes(struct gm_heap *heap, const struct gm_store *store)
 {
 	uint64_t bytes = store->kept.bytes;
@@ -112,32 +108,44 @@ static uint64_t need_bytes(struct gm_heap *heap, const struct gm_store *store)
 				 (size_t)(bytes / chunk_bytes),
 				 (size_t)(bytes % chunk_bytes));
 	return new_bytes(heap, chunk_bytes, gm_store_workers(store), 0) +
+	       ordinary_bytes(heap, store);
+}
+
+/* And where nothing is. */
+static uint64_t whole_bytes(const struct gm_store *store)
+{
+	uint64_t bytes = store->kept.bytes;
+
+	if (store->kind == GM_STORE_PINNED)
+		return bytes;
+	return gm_store_workers(store) * (uint64_t)store->chunk_bytes +
 	       (store->kind == GM_STORE_PAGEABLE ? round_up(bytes) : 0);
 }
 
-static uint64_t left_bytes(const struct gm_heap *heap, uint64_t limit_bytes)
+static uint64_t left_bytes(uint64_t held_bytes, uint64_t limit_bytes)
 {
-	uint64_t held = heap->sleep->host_bytes;
-
-	return held < limit_bytes ? limit_bytes - held : 0;
+	return held_bytes < limit_bytes ? limit_bytes - held_bytes : 0;
 }
 
-/* What is retained and of no use, or not of enough, goes before a sleep does
- * not. */
+/* What is retained goes first where that is enough. */
 static gpumem_status check_limit(struct gm_heap *heap,
 				 const struct gm_store *store,
 				 uint64_t limit_bytes)
 {
-	uint64_t need = need_bytes(heap, store);
-	uint64_t left = left_bytes(heap, limit_bytes);
+	_Atomic uint64_t *held = &heap->sleep->host_bytes;
+	uint64_t retained = gm_chunks_retained_bytes(heap), need, left;
 
+	need = need_bytes(heap, store);
+	left = left_bytes(*held, limit_bytes);
 	if (!limit_bytes || need <= left)
 		return GPUMEM_OK;
-	gm_chunks_end(heap);
-	need = need_bytes(heap, store);
-	left = left_bytes(heap, limit_bytes);
-	if (need <= left)
-		return GPUMEM_OK;
+	if (whole_bytes(store) <= left_bytes(*held - retained, limit_bytes)) {
+		gm_chunks_end(heap);
+		need = need_bytes(heap, store);
+		left = left_bytes(*held, limit_bytes);
+		if (need <= left)
+			return GPUMEM_OK;
+	}
 	return gm_fail(GPUMEM_LIMIT,
 		       "the sleep asks for %llu bytes of host memory, and %llu "
 		       "are left of the %llu that the pool's sleeps may hold: "
@@ -172,7 +180,8 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 	case GM_STORE_FILE:
 		return open_file(store, options->folder);
 	case GM_STORE_PAGEABLE:
-		return open_pageable(heap, store);
+		return gm_chunk_take(heap, GM_CHUNK_ORDINARY,
+				     (size_t)round_up(bytes), &store->ordinary);
 	case GM_STORE_PINNED:
 		break;
 	}
@@ -188,10 +197,8 @@ void gm_store_close(struct gm_heap *heap, struct gm_store *store)
 		if (store->chunk[i])
 			gm_chunk_give(heap, store->chunk[i], store->retain);
 	free(store->chunk);
-	if (store->memory) {
-		munmap(store->memory, store->memory_bytes);
-		heap->sleep->host_bytes -= store->memory_bytes;
-	}
+	if (store->ordinary)
+		gm_chunk_give(heap, store->ordinary, store->retain);
 	if (store->fd >= 0)
 		close(store->fd);
 	gm_pieces_free(&store->kept);
@@ -209,10 +216,9 @@ size_t gm_store_chunk(const struct gm_store *store, size_t number)
 
 void gm_store_expect(const struct gm_store *store, size_t number)
 {
-	unsigned char *memory = store->memory;
-
 	if (store->kind == GM_STORE_PAGEABLE)
-		(void)madvise(memory + (uint64_t)number * store->chunk_bytes,
+		(void)madvise(store->ordinary->memory +
+				      (uint64_t)number * store->chunk_bytes,
 			      (size_t)round_up(gm_store_chunk(store, number)),
 			      MADV_POPULATE_WRITE);
 }
@@ -252,7 +258,7 @@ gpumem_status gm_store_write(const struct gm_store *store, size_t number,
 	size_t bytes = gm_store_chunk(store, number);
 
 	if (store->kind == GM_STORE_PAGEABLE) {
-		memcpy(store->memory + at, buffer, bytes);
+		memcpy(store->ordinary->memory + at, buffer, bytes);
 		return GPUMEM_OK;
 	}
 	if (transfer(store->fd, (unsigned char *)buffer,
@@ -270,7 +276,7 @@ gpumem_status gm_store_read(const struct gm_store *store, size_t number,
 	size_t bytes = gm_store_chunk(store, number);
 
 	if (store->kind == GM_STORE_PAGEABLE) {
-		memcpy(buffer, store->memory + at, bytes);
+		memcpy(buffer, store->ordinary->memory + at, bytes);
 		return GPUMEM_OK;
 	}
 	if (transfer(store->fd, buffer, (size_t)round_up(bytes), (off_t)at,

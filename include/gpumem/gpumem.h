@@ -871,8 +871,8 @@ GPUMEM_API const char *gpumem_sleep_name(gpumem_sleep sleep);
 enum {
 	/* to ordinary memory, through a bounded ring of pinned buffers. */
 	GPUMEM_SLEEP_PAGEABLE = 1u << 0,
-	/* The pinned memory is kept after the wake, for the next sleep: to get
-	 * it takes longer than to fill it. */
+	/* The host's memory, of whichever kind, is kept after the wake for the
+	 * next sleep: to get it takes longer than to fill it. */
 	GPUMEM_SLEEP_RETAIN = 1u << 1
 };
 

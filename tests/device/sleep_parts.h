@@ -4,7 +4,8 @@
 /*
  * What a sleep and a wake are made of, each part measured alone, without
  * gpumem: what the host takes to make pages and to copy between them and small
- * or large buffers, by threads; and what the driver takes to unmap and release
+ * or large buffers, by threads; what it takes to pin memory, new from the
+ * driver or the process's own; and what the driver takes to unmap and release
  * handles, by size, by call and by threads. Include this once.
  */
 #ifndef GPUMEM_TESTS_DEVICE_SLEEP_PARTS_H
@@ -123,6 +124,85 @@ static void tell_host(size_t bytes, size_t buffer_bytes, int threads)
 	munmap(parts.memory, bytes);
 }
 
+/* ---- pinned memory ---- */
+
+static void *parts_pinned[PARTS_HANDLES];
+static size_t parts_pinned_bytes;
+
+static void parts_alloc(struct parts *parts, int number, unsigned char *buffer)
+{
+	(void)parts;
+	(void)buffer;
+	CALL(cuMemHostAlloc(&parts_pinned[number], parts_pinned_bytes, 0));
+}
+
+static void parts_free(struct parts *parts, int number, unsigned char *buffer)
+{
+	(void)parts;
+	(void)buffer;
+	CALL(cuMemFreeHost(parts_pinned[number]));
+}
+
+static void parts_touch(struct parts *parts, int number, unsigned char *buffer)
+{
+	unsigned char *at =
+		parts->memory + (size_t)number * parts_pinned_bytes;
+
+	(void)buffer;
+	if (madvise(at, parts_pinned_bytes, MADV_POPULATE_WRITE))
+		memset(at, 0, parts_pinned_bytes);
+}
+
+static void parts_register(struct parts *parts, int number,
+			   unsigned char *buffer)
+{
+	unsigned char *at =
+		parts->memory + (size_t)number * parts_pinned_bytes;
+
+	(void)buffer;
+	CALL(cuMemHostRegister(at, parts_pinned_bytes, 0));
+}
+
+static void parts_unregister(struct parts *parts, int number,
+			     unsigned char *buffer)
+{
+	(void)buffer;
+	CALL(cuMemHostUnregister(parts->memory +
+				 (size_t)number * parts_pinned_bytes));
+}
+
+/* GB/s of so much work on all of it. */
+static double parts_rate(struct parts *parts, size_t bytes, int threads,
+			 void (*work)(struct parts *, int, unsigned char *))
+{
+	parts->work = work;
+	return (double)bytes / 1e6 / parts_ms(parts, threads);
+}
+
+static void tell_pinned(size_t bytes, size_t piece_bytes, int threads)
+{
+	struct parts parts = {.count = (int)(bytes / piece_bytes)};
+	double rates[5];
+
+	parts_pinned_bytes = piece_bytes;
+	rates[0] = parts_rate(&parts, bytes, threads, parts_alloc);
+	rates[1] = parts_rate(&parts, bytes, threads, parts_free);
+	parts.memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (parts.memory == MAP_FAILED)
+		bail("no host memory");
+	(void)madvise(parts.memory, bytes, MADV_HUGEPAGE);
+	rates[2] = parts_rate(&parts, bytes, threads, parts_touch);
+	rates[3] = parts_rate(&parts, bytes, threads, parts_register);
+	rates[4] = parts_rate(&parts, bytes, threads, parts_unregister);
+	diag("pinned, %d threads, pieces of %zu MiB: allocated %.1f, freed "
+	     "%.1f; pages made %.1f, registered %.1f, and not any more %.1f "
+	     "GB/s",
+	     threads, piece_bytes / MIB, rates[0], rates[1], rates[2], rates[3],
+	     rates[4]);
+	munmap(parts.memory, bytes);
+}
+
 /* ---- the driver ---- */
 
 static void parts_release(struct parts *parts, int number,
@@ -179,6 +259,10 @@ static void tell_parts(void)
 	for (int i = 0; i < 4; i++) {
 		tell_host(4 * GIB, 64 * MIB, threads[i]);
 		tell_host(4 * GIB, 8 * MIB, threads[i]);
+	}
+	for (int i = 0; i < 4; i++) {
+		tell_pinned(4 * GIB, 64 * MIB, threads[i]);
+		tell_pinned(4 * GIB, 512 * MIB, threads[i]);
 	}
 	for (int i = 0; i < 2; i++) {
 		tell_driver(64 * MIB, PARTS_HANDLES, 1, 1);

@@ -9,7 +9,7 @@
  */
 #include "sleep.h"
 
-enum { BLOCKS = 20, CHUNK = 8 * MIB, BUFFERS = 8, BUFFER = MIB };
+enum { BLOCKS = 20, CHUNK = 8 * MIB, BUFFERS = 16, BUFFER = MIB / 2 };
 
 static gpumem_pool *pool;
 static uint32_t first, second;
@@ -120,8 +120,8 @@ static void test_others(void)
 	      20 * MIB + BUFFERS * BUFFER, "asks for 29360128 bytes");
 	holds(20 * MIB + BUFFERS * BUFFER, "with buffers");
 	must(wake(pool, 0));
-	holds(BUFFERS * BUFFER, "which are retained");
-	must(sleep_within(0, 0, ".", BUFFERS * BUFFER));
+	holds(20 * MIB + BUFFERS * BUFFER, "which is retained");
+	must(sleep_within(0, GPUMEM_SLEEP_PAGEABLE, NULL, 1));
 	must(wake(pool, 0));
 	holds(0, "and not");
 	needs(0, 0, ".", BUFFERS * BUFFER, "asks for 8388608 bytes");
@@ -146,6 +146,10 @@ static void test_retained(void)
 	must(sleep_within(0, GPUMEM_SLEEP_RETAIN, NULL, 1));
 	holds(20 * MIB, "what is there is used within any limit");
 	must(wake(pool, 0));
+	is_status(sleep_within(0, GPUMEM_SLEEP_PAGEABLE, NULL,
+			       20 * MIB + BUFFERS * BUFFER - 1),
+		  GPUMEM_LIMIT, "not enough, were it gone");
+	holds(20 * MIB, "so it is still there");
 	must(sleep_within(second, GPUMEM_SLEEP_PAGEABLE, NULL,
 			  8 * MIB + BUFFERS * BUFFER));
 	must(wake(pool, 0));

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Host memory that copies run at full speed from and to: pinned, where the
- * device has some, else whole pages of the process. What is retained waits here
- * for the next sleep. Its own mutex guards the list; the driver is called
- * without it. See parts.h.
+ * The host's memory for sleeps: pinned, where it is asked for and the device
+ * has some, else whole pages of the process. What is retained waits here for
+ * the next sleep. Its own mutex guards the list; the driver is called without
+ * it. See parts.h.
  */
 #include "parts.h"
 #include "base/error.h"
@@ -13,19 +13,27 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-static bool is_pinned(const struct gm_heap *heap)
+static bool is_pinned(const struct gm_heap *heap, const struct gm_chunk *chunk)
 {
-	return gm_device_has(heap->driver.device, GPUMEM_CAP_PINNED);
+	return chunk->kind == GM_CHUNK_PINNED &&
+	       gm_device_has(heap->driver.device, GPUMEM_CAP_PINNED);
+}
+
+static bool fits(const struct gm_chunk *chunk, enum gm_chunk_kind kind,
+		 size_t bytes)
+{
+	return chunk->kind == kind && chunk->bytes >= bytes;
 }
 
 /* The smallest that is large enough. */
-static struct gm_chunk *retained(struct gm_sleep *sleep, size_t bytes)
+static struct gm_chunk *retained(struct gm_sleep *sleep,
+				 enum gm_chunk_kind kind, size_t bytes)
 {
 	struct gm_chunk **link = &sleep->chunks, **best = NULL, *chunk = NULL;
 
 	pthread_mutex_lock(&sleep->mutex);
 	for (; *link; link = &(*link)->next)
-		if ((*link)->bytes >= bytes &&
+		if (fits(*link, kind, bytes) &&
 		    (!best || (*link)->bytes < (*best)->bytes))
 			best = link;
 	if (best) {
@@ -36,7 +44,8 @@ static struct gm_chunk *retained(struct gm_sleep *sleep, size_t bytes)
 	return chunk;
 }
 
-size_t gm_chunks_retained(struct gm_heap *heap, size_t bytes)
+size_t gm_chunks_retained(struct gm_heap *heap, enum gm_chunk_kind kind,
+			  size_t bytes)
 {
 	struct gm_sleep *sleep = heap->sleep;
 	const struct gm_chunk *chunk;
@@ -44,9 +53,22 @@ size_t gm_chunks_retained(struct gm_heap *heap, size_t bytes)
 
 	pthread_mutex_lock(&sleep->mutex);
 	for (chunk = sleep->chunks; chunk; chunk = chunk->next)
-		count += chunk->bytes >= bytes;
+		count += fits(chunk, kind, bytes);
 	pthread_mutex_unlock(&sleep->mutex);
 	return count;
+}
+
+uint64_t gm_chunks_retained_bytes(struct gm_heap *heap)
+{
+	struct gm_sleep *sleep = heap->sleep;
+	const struct gm_chunk *chunk;
+	uint64_t bytes = 0;
+
+	pthread_mutex_lock(&sleep->mutex);
+	for (chunk = sleep->chunks; chunk; chunk = chunk->next)
+		bytes += chunk->bytes;
+	pthread_mutex_unlock(&sleep->mutex);
+	return bytes;
 }
 
 static gpumem_status fill(struct gm_heap *heap, struct gm_chunk *chunk)
@@ -55,7 +77,7 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_chunk *chunk)
 	gpumem_status status;
 	void *memory;
 
-	if (is_pinned(heap)) {
+	if (is_pinned(heap, chunk)) {
 		status = gm_driver_alloc(&heap->sleep->pinned, chunk->bytes,
 					 &address);
 		chunk->memory = (unsigned char *)(uintptr_t)address;
@@ -65,16 +87,20 @@ static gpumem_status fill(struct gm_heap *heap, struct gm_chunk *chunk)
 		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for %zu bytes of what sleeps",
+			       "no host memory for %zu bytes of what is to "
+			       "sleep: let it go to a file (`folder`), or drop "
+			       "some of it (gpumem_tag_set_sleep())",
 			       chunk->bytes);
+	if (chunk->kind == GM_CHUNK_ORDINARY)
+		(void)madvise(memory, chunk->bytes, MADV_HUGEPAGE);
 	chunk->memory = memory;
 	return GPUMEM_OK;
 }
 
-gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
-			    struct gm_chunk **chunk_out)
+gpumem_status gm_chunk_take(struct gm_heap *heap, enum gm_chunk_kind kind,
+			    size_t bytes, struct gm_chunk **chunk_out)
 {
-	struct gm_chunk *chunk = retained(heap->sleep, bytes);
+	struct gm_chunk *chunk = retained(heap->sleep, kind, bytes);
 	gpumem_status status;
 
 	if (chunk) {
@@ -86,6 +112,7 @@ gpumem_status gm_chunk_take(struct gm_heap *heap, size_t bytes,
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no host memory for what sleeps");
 	chunk->bytes = bytes;
+	chunk->kind = kind;
 	status = fill(heap, chunk);
 	if (status != GPUMEM_OK) {
 		free(chunk);
@@ -107,7 +134,7 @@ static void put(struct gm_sleep *sleep, struct gm_chunk *chunk)
 /* False: the driver does not take it back. */
 static bool end(struct gm_heap *heap, struct gm_chunk *chunk)
 {
-	if (!is_pinned(heap))
+	if (!is_pinned(heap, chunk))
 		munmap(chunk->memory, chunk->bytes);
 	else if (gm_driver_free(&heap->sleep->pinned, (uintptr_t)chunk->memory,
 				chunk->bytes) != GPUMEM_OK)
