@@ -3,13 +3,15 @@
 # Copyright (c) 2026 The gpumem developers
 """PyTorch asleep: graphs that replay after a wake, and a training that goes on.
 
-A small model in the way of Llama's, with random weights. Its forward pass is captured
-as a CUDA graph; the pool sleeps and wakes ten times, and each time the graph is
-replayed on another input: the result has to be what the model gave for it before any
-sleep, bit by bit, and no tensor has another address. Then it is trained by Adam, twice
-from the same weights and inputs: the losses of the run that sleeps and wakes between
-its steps have to be those of the run that does not. In each sleep the driver has to
-have as much more memory free as the pool says that it gave. Needs a GPU with 4 GiB and
+A model in the way of Llama's, with random weights. Its forward pass is captured as a
+CUDA graph; the pool sleeps and wakes ten times, and each time the graph is replayed on
+another input: the result has to be what the model gave for it before any sleep, bit by
+bit, and no tensor has another address. Then it is trained by Adam, twice from the same
+weights and inputs: the losses of the run that sleeps and wakes between its steps have
+to be those of the run that does not. In each sleep the pool has nothing of the device,
+and the driver has to have as much more memory free as the pool says that it gave; what
+is used of the device then (`used_bytes`) is the context's and that of its libraries.
+Needs a GPU with 4 GiB, for --model=1.2b with 40 GiB and as much of the host's, and
 gpumem's Python package. Prints lines of JSON; the exit status is 0 if all of it is as
 it was. Times decide nothing.
 """
@@ -21,7 +23,9 @@ import sys
 import time
 
 CYCLES = 10
-WORDS, WIDTH, HEADS, LAYERS, LENGTH, ROWS = 8192, 512, 8, 4, 256, 8
+LENGTH, ROWS = 256, 8
+# Words, width, heads and layers.
+MODELS = {"small": (8192, 512, 8, 4), "1.2b": (32768, 2048, 32, 17)}
 # What the driver may take meanwhile for itself, also to pin as much of the host.
 SLACK_BYTES = 64 << 20
 
@@ -33,6 +37,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--backend", default="cuda", help="gpumem's")
     parser.add_argument("--cycles", type=int, default=CYCLES)
+    parser.add_argument("--model", choices=MODELS, default="small")
     parser.add_argument("--steps", type=int, default=3, help="between two sleeps")
     return parser.parse_args()
 
@@ -40,13 +45,14 @@ def arguments():
 # ---- the model -----------------------------------------------------------------
 
 
-def model(torch, device):
+def model(torch, args):
+    words, width, heads, layers = MODELS[args.model]
     nn, functional = torch.nn, torch.nn.functional
 
     class Norm(nn.Module):
         def __init__(self):
             super().__init__()
-            self.weight = nn.Parameter(torch.ones(WIDTH))
+            self.weight = nn.Parameter(torch.ones(width))
 
         def forward(self, x):
             scale = torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
@@ -56,15 +62,15 @@ def model(torch, device):
         def __init__(self):
             super().__init__()
             self.before, self.between = Norm(), Norm()
-            self.qkv = nn.Linear(WIDTH, 3 * WIDTH, bias=False)
-            self.out = nn.Linear(WIDTH, WIDTH, bias=False)
-            self.up = nn.Linear(WIDTH, 8 * WIDTH, bias=False)
-            self.down = nn.Linear(4 * WIDTH, WIDTH, bias=False)
+            self.qkv = nn.Linear(width, 3 * width, bias=False)
+            self.out = nn.Linear(width, width, bias=False)
+            self.up = nn.Linear(width, 8 * width, bias=False)
+            self.down = nn.Linear(4 * width, width, bias=False)
 
         def attend(self, x):
-            parts = self.qkv(x).view(*x.shape[:2], 3, HEADS, WIDTH // HEADS)
+            parts = self.qkv(x).view(*x.shape[:2], 3, heads, width // heads)
             q, k, v = parts.permute(2, 0, 3, 1, 4)
-            scores = q @ k.transpose(-1, -2) * (WIDTH // HEADS) ** -0.5
+            scores = q @ k.transpose(-1, -2) * (width // heads) ** -0.5
             later = torch.ones(
                 x.shape[1], x.shape[1], dtype=torch.bool, device=x.device
             ).triu(1)
@@ -79,9 +85,9 @@ def model(torch, device):
     class Model(nn.Module):
         def __init__(self):
             super().__init__()
-            self.words = nn.Embedding(WORDS, WIDTH)
+            self.words = nn.Embedding(words, width)
             nn.init.normal_(self.words.weight, std=0.02)
-            self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+            self.layers = nn.ModuleList(Layer() for _ in range(layers))
             self.norm = Norm()
 
         def forward(self, ids):
@@ -91,15 +97,16 @@ def model(torch, device):
             return functional.linear(self.norm(x), self.words.weight)
 
     torch.manual_seed(1)
-    return Model().to(device)
+    with torch.device("cuda"):
+        return Model()
 
 
-def inputs(torch, device, count):
+def inputs(torch, args, count):
     """The same ones each time, of few words, which can be learned."""
     draw = torch.Generator().manual_seed(2)
     shape = ROWS, LENGTH + 1
     return [
-        torch.randint(WORDS // 64, shape, generator=draw).to(device)
+        torch.randint(MODELS[args.model][0] // 64, shape, generator=draw).cuda()
         for _ in range(count)
     ]
 
@@ -122,22 +129,26 @@ class Sleeper:
     def cycle(self, what):
         torch = self.torch
         torch.cuda.synchronize()
-        before = torch.cuda.mem_get_info()[0]
+        before, total = torch.cuda.mem_get_info()
         begun = time.perf_counter()
         slept = self.gpumem.sleep(self.pool, content="retained")
         down = time.perf_counter() - begun
-        given = torch.cuda.mem_get_info()[0] - before
+        free = torch.cuda.mem_get_info()[0]
+        given, left = free - before, self.pool.stats()["reserved"]["current"]
         begun = time.perf_counter()
         self.gpumem.wake(self.pool)
         up = time.perf_counter() - begun
         self.check(
             what,
             slept.kept_bytes > 0
+            and left == 0
             and given + SLACK_BYTES + slept.kept_bytes // 64
             >= slept.device_bytes,
             kept_bytes=slept.kept_bytes,
             pool_gave_bytes=slept.device_bytes,
             device_got_bytes=given,
+            pool_has_bytes=left,
+            used_bytes=total - free,
             ms=[round(1e3 * down, 1), round(1e3 * up, 1)],
         )
 
@@ -148,8 +159,8 @@ class Sleeper:
 
 
 def graphs(torch, sleeper, args):
-    net = model(torch, "cuda").eval()
-    given = [each[:, :LENGTH] for each in inputs(torch, "cuda", args.cycles)]
+    net = model(torch, args).eval()
+    given = [each[:, :LENGTH] for each in inputs(torch, args, args.cycles)]
     held = given[0].clone()
     beside = torch.cuda.Stream()
     with torch.no_grad():
@@ -180,13 +191,13 @@ def graphs(torch, sleeper, args):
         )
 
 
-def trained(torch, device, args, between):
+def trained(torch, args, between):
     """The losses; `between` is called after every so many steps."""
-    net = model(torch, device)
-    adam = torch.optim.Adam(net.parameters(), lr=1e-3)
+    net = model(torch, args)
+    adam = torch.optim.Adam(net.parameters(), lr=3e-4)
     losses = []
     for number, ids in enumerate(
-        inputs(torch, device, args.cycles * args.steps), 1
+        inputs(torch, args, args.cycles * args.steps), 1
     ):
         logits = net(ids[:, :-1])
         loss = torch.nn.functional.cross_entropy(
@@ -202,11 +213,9 @@ def trained(torch, device, args, between):
 
 
 def training(torch, sleeper, args):
-    awake = trained(torch, "cuda", args, lambda: None)
+    awake = trained(torch, args, lambda: None)
     torch.cuda.empty_cache()
-    asleep = trained(
-        torch, "cuda", args, lambda: sleeper.cycle("sleep in a training")
-    )
+    asleep = trained(torch, args, lambda: sleeper.cycle("sleep in a training"))
     sleeper.check("losses", awake == asleep, awake=awake, asleep=asleep)
     sleeper.check("it learns", awake[-1] < awake[0])
 
