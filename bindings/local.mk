@@ -73,6 +73,8 @@ EXTRA_DIST += \
 	bindings/python/src/subclass/checkpoint.cpp \
 	bindings/python/src/subclass/counts.cpp \
 	bindings/python/src/subclass/counts.hpp \
+	bindings/python/src/subclass/current.cpp \
+	bindings/python/src/subclass/current.hpp \
 	bindings/python/src/subclass/device.cpp \
 	bindings/python/src/subclass/foreign.cpp \
 	bindings/python/src/subclass/fork.cpp \
@@ -122,6 +124,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_tensorflow.py \
 	bindings/python/tests/test_torch.py \
 	bindings/python/tests/test_torch_cache.py \
+	bindings/python/tests/test_torch_current.py \
 	bindings/python/tests/test_torch_failing.py \
 	bindings/python/tests/test_torch_forked.py \
 	bindings/python/tests/test_torch_memory_saver.py \

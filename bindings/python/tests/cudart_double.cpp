@@ -11,6 +11,7 @@
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -22,7 +23,8 @@ static std::set<cudaStream_t> captured;
 static std::set<const void *>
 	events; /* that were recorded, and not destroyed */
 static bool busy, until_synchronized, fails, pinned;
-static int synchronized_count;
+static int synchronized_count, without_context = -1;
+static std::atomic<int> device_asked;
 static thread_local bool is_current; /* a context, in this thread */
 static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
 
@@ -110,8 +112,21 @@ EXPORT cudaError_t cudaGetDeviceCount(int *count)
 	return cudaSuccess;
 }
 
+/* How often the runtime was asked. */
+EXPORT int double_device_asked(void)
+{
+	return device_asked;
+}
+
+/* This device has no context; -1: all have one. */
+EXPORT void double_without_context(int device)
+{
+	without_context = device;
+}
+
 EXPORT cudaError_t cudaGetDevice(int *device)
 {
+	device_asked++;
 	*device = current;
 	return forked ? cudaErrorInitializationError : cudaSuccess;
 }
@@ -133,10 +148,26 @@ EXPORT cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int)
 }
 
 /* The driver's: PyTorch asks it whether a device is in use. */
-EXPORT int cuDevicePrimaryCtxGetState(int, unsigned *flags, int *active)
+EXPORT int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
 	*flags = 0;
-	*active = 1;
+	*active = device != without_context;
+	return 0;
+}
+
+EXPORT int cuDeviceGet(int *device, int number)
+{
+	*device = number;
+	return 0;
+}
+
+EXPORT int cuCtxGetDevice(int *device)
+{
+	constexpr int INVALID_CONTEXT = 201;
+
+	if (!is_current)
+		return INVALID_CONTEXT;
+	*device = current;
 	return 0;
 }
 

@@ -171,23 +171,21 @@ void allocator::report(void *ptr, int number, size_t size, bool taken)
 /* ---- PyTorch's functions ---------------------------------------------------
  */
 
-/* As PyTorch's own, which also asks each time whether an assertion in a kernel
- * has failed. */
-static DeviceIndex current_device()
+inline DeviceIndex allocator::current()
 {
-	DeviceIndex number = 0;
-	cudaError_t error = c10::cuda::GetDevice(&number);
+	DeviceIndex number;
 
-	if (C10_UNLIKELY(error != cudaSuccess))
-		C10_CUDA_CHECK(error);
-	return number;
+	if (C10_LIKELY(ask_driver(number)))
+		return number;
+	int count = device_count.load();
+	return ask_runtime(count && open_count.load() == count, count);
 }
 
 /* PyTorch's own questions fail in a child, in words of the driver's. */
 void *allocator::raw_alloc_with_stream(size_t bytes, cudaStream_t on)
 {
 	check_process();
-	return bytes ? take(current_device(), bytes, on) : nullptr;
+	return bytes ? take(current(), bytes, on) : nullptr;
 }
 
 void *allocator::raw_alloc(size_t bytes)
@@ -199,7 +197,7 @@ void *allocator::raw_alloc(size_t bytes)
 c10::DataPtr allocator::allocate(size_t bytes)
 {
 	check_process();
-	DeviceIndex number = current_device();
+	DeviceIndex number = current();
 	void *ptr = bytes ? take(number, bytes,
 				 c10::cuda::getCurrentCUDAStream(number))
 			  : nullptr;

@@ -22,6 +22,7 @@
 #define GPUMEM_PYTHON_SUBCLASS_ALLOCATOR_HPP
 
 #include "counts.hpp"
+#include "current.hpp"
 #include "names.hpp"
 #include "offer.hpp"
 #include "space.hpp"
@@ -274,7 +275,7 @@ class allocator final : public cca::CUDAAllocator
 	mutable std::mutex lock;
 	const std::string backend;
 	std::atomic<device *> devices[MOST_DEVICES]{};
-	std::atomic<int> device_count{0};
+	std::atomic<int> device_count{0}, open_count{0};
 	std::unordered_map<void *, record> blocks; /* that are listed */
 	std::vector<std::shared_ptr<routing>> routings;
 	/* Of captures that failed, as long as PyTorch has not ended them. */
@@ -295,6 +296,7 @@ class allocator final : public cca::CUDAAllocator
 		return C10_LIKELY(found != nullptr) ? *found : open(number);
 	}
 	device &open(int number);
+	DeviceIndex current();
 	void give_back(bool all);
 	void *take(int number, size_t bytes, cudaStream_t on);
 	gpumem_status divide_limit(device &own);

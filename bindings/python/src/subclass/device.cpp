@@ -34,6 +34,7 @@ device &allocator::open(int number)
 	if (gpumem_device_pool(made->handle, &made->pool) != GPUMEM_OK)
 		raise();
 	devices[number].store(made.get(), std::memory_order_release);
+	open_count++;
 	return *made.release();
 }
 
