@@ -405,6 +405,12 @@ else
 	step torch_faults "what went wrong in programs of PyTorch's" \
 		with_package torch_faults.py
 	step torch_sleep "PyTorch asleep" with_package torch_sleep.py
+	if python3 -c 'import torch, sys; sys.exit(torch.cuda.device_count() < 2)'; then
+		step torch_current "PyTorch's current device" \
+			with_package torch_current.py
+	else
+		left_out "PyTorch's current device" "there is one device only"
+	fi
 	if python3 -c 'import transformers' >/dev/null 2>&1; then
 		step models "BERT and GPT-2 by PyTorch" models
 	else
