@@ -57,11 +57,12 @@ class Allocator:
         self.fall_asleep([tag for tag in self._tags if tag not in kept])
 
     def fall_asleep(self, dropped: List[str]) -> None:
-        """All pools; what is in these comes back with any content."""
+        """All pools; what is in these comes back with any content. Pinned memory
+        for what keeps its own stays for the next sleep, as with vLLM's."""
         for tag in self._tags:
             word = "drop" if tag in dropped else "keep"
             _core.tag_set_sleep(_core.tag_intern(_path(tag)), word)
-        plug.sleep(ROOT)
+        plug.sleep(ROOT, content="retained")
 
     def discard(self, tags: Union[Tuple[str, ...], str]) -> None:
         """These pools, without their content; the others stay awake."""

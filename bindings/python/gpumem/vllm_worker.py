@@ -16,6 +16,9 @@ _backends: Any = importlib.import_module(
 )
 _worker: Any = importlib.import_module("vllm.v1.worker.gpu_worker")
 
+# Pools whose content nobody asks for after a wake: the cache, and scratch memory.
+PASSING = "kv_cache", "workspace"
+
 
 class SleepBackend(_backends.SleepModeBackend):  # type: ignore[misc]
     """--sleep-mode-backend gpumem."""
@@ -25,9 +28,9 @@ class SleepBackend(_backends.SleepModeBackend):  # type: ignore[misc]
         self._allocator = ours.installed()
 
     def suspend(self, level: int = 1) -> None:
-        """Level 1 keeps all but the caches, level 2 drops the weights, too."""
-        dropped = ["kv_cache"] if level == 1 else list(ours.DEFERRABLE)
-        self._allocator.fall_asleep(dropped)
+        """Level 1 keeps all but PASSING, level 2 drops the weights, too."""
+        weights = ["weights"] if level == 2 else []
+        self._allocator.fall_asleep([*PASSING, *weights])
         self._state = "SUSPENDED"
 
     def resume(self, tags: Optional[List[str]] = None) -> None:

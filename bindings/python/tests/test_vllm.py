@@ -33,7 +33,7 @@ if own:
 @unittest.skipIf(inside, "this is the inner process")
 class Outer(unittest.TestCase):
     def test_in_pytorch(self):
-        least = 9 if wheel("vllm") else 4
+        least = 11 if wheel("vllm") else 4
         run_inside(
             self,
             Path(__file__).stem,
@@ -269,10 +269,11 @@ class Wheel(Pools):
         self.assertFalse(backend.preserves_graphs_with_communicators())
         self.assertFalse(backend.supports_durable_storage())
 
-    def tensors(self):
+    def tensors(self, *tags):
+        tags = tags or ("weights", "kv_cache", "runtime")
         self.worker.init_device()
         made_of = {}
-        for first, tag in enumerate(("weights", "kv_cache", "runtime")):
+        for first, tag in enumerate(tags):
             with self.worker.memory(tag):
                 made_of[tag] = made(first)
         return made_of
@@ -287,6 +288,23 @@ class Wheel(Pools):
             self.assertEqual(gpumem.torch.wake().kept_bytes, kept * MIB)
         runtime = made_of["runtime"].cpu()
         self.assertTrue(torch.equal(runtime, ramp(2)))
+
+    def test_scratch_memory_is_not_copied(self):
+        made_of = self.tensors("weights", "kv_cache", "workspace")
+        self.worker.backend().suspend(1)
+        self.assertEqual(sleeping(), 12 * MIB)
+        self.assertEqual(gpumem.torch.wake().kept_bytes, 4 * MIB)
+        self.assertTrue(torch.equal(made_of["weights"].cpu(), ramp(0)))
+
+    def test_pinned_memory_stays_for_the_next_sleep(self):
+        made_of = self.tensors()
+        backend = self.worker.backend()
+        for _ in range(2):
+            backend.suspend()
+            backend.resume()
+            held = gpumem.torch.pool().stats()["sleep_host_bytes"]
+            self.assertGreaterEqual(held, 8 * MIB)
+        self.assertTrue(torch.equal(made_of["weights"].cpu(), ramp(0)))
 
     def test_resumes_in_parts(self):
         made_of = self.tensors()
