@@ -91,7 +91,8 @@ plain_tests = \
 	tests/quickstart.sh \
 	tests/style.sh \
 	tests/tool_torch_memory.sh \
-	tests/torch_headers.sh
+	tests/torch_headers.sh \
+	tests/vllm_sleep.sh
 # So are those of gpumem-run left out.
 preload_tests = \
 	tests/tool_run.sh \
