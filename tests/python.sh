@@ -303,6 +303,13 @@ done
 
 # ---- a wheel that carries the subclass for this PyTorch -------------------------
 
+# Also without a PyTorch, whose headers it takes to make one.
+is "$(sed -n 's/^[a-z].*[ *]\(_*Py[A-Za-z_]*\)(.*);$/\1/p' \
+	"$bindings/src/subclass/foreign.cpp" | sort)" \
+	"$(cd "$bindings" && "$python" -c 'import gpumem_prebuild
+print(*sorted(gpumem_prebuild.STABLE), sep="\n")')" \
+	"what it needs of Python is what all versions have"
+
 # carries YES_OR_NO: what the wheel's package does in that PyTorch
 carries()
 (

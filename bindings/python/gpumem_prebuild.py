@@ -5,8 +5,8 @@ not be here: only their headers.
 
 A folder for each has include/ and version.py: one of tests/torch_fetch.sh, or an
 installed PyTorch's. What is made links empty libraries with the names of PyTorch's,
-whose functions are looked for when it is loaded. It needs nothing of Python's, so
-one serves all of its versions. gpumem/_torch_prebuilt.py says which is taken.
+whose functions are looked for when it is loaded. Of Python's it needs only STABLE,
+so one serves all of its versions. gpumem/_torch_prebuilt.py says which is taken.
 """
 
 import json
@@ -21,6 +21,15 @@ from gpumem_compile import HERE, TREE, run, words
 
 ABI = 1  # of C++'s library, in all wheels of PyTorch's since 2.7
 STUBS = ["c10", "c10_cuda", "torch_cpu", "torch_cuda"]
+# Functions of Python's stable ABI, as foreign.cpp declares them.
+STABLE = {
+    "Py_IsInitialized",
+    "PyErr_Clear",
+    "PyErr_Fetch",
+    "PyErr_Restore",
+    "PyGILState_Ensure",
+    "PyGILState_Release",
+}
 
 
 def module(name):
@@ -95,7 +104,8 @@ def stubs(folder, compiler):
 
 def needs_python(library):
     text = run([os.environ.get("OBJDUMP", "objdump"), "-T", str(library)])
-    return re.findall(r"\*UND\*.* (_?Py\w+)$", text, re.M)
+    found = re.findall(r"\*UND\*.* (_?Py\w+)$", text, re.M)
+    return sorted(set(found) - STABLE)
 
 
 def make_one(folder, output, library, work):
