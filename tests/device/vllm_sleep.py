@@ -82,9 +82,11 @@ def arguments():
 
 
 def used_mib():
-    """Of the first device."""
+    """Of the first device that may be used."""
+    device = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]
     text = subprocess.run(
-        ["nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"],
+        ["nvidia-smi", "-i", device, "--query-gpu=memory.used"]
+        + ["--format=csv,noheader,nounits"],
         check=True,
         stdout=subprocess.PIPE,
         universal_newlines=True,
