@@ -30,6 +30,7 @@ libhost_la_SOURCES = \
 	backends/host/host_parse.c \
 	backends/host/host_peer.c \
 	backends/host/host_phys.c \
+	backends/host/host_pin.c \
 	backends/host/host_queue.c \
 	backends/host/host_range.c \
 	backends/host/host_raw.c \
@@ -75,6 +76,7 @@ gpu_sources = \
 	backends/common/gpu/native.c \
 	backends/common/gpu/near.c \
 	backends/common/gpu/peer.c \
+	backends/common/gpu/pin.c \
 	backends/common/gpu/share.c \
 	backends/common/gpu/stream.c \
 	backends/common/gpu/virtual.c \

@@ -152,7 +152,7 @@ is "$(grep -rlE '\<gm_handles_(steal|break)\(' core --include='*.c' |
 is "$(callers 'gm_driver_(page_create|alloc)')" "$models core/sleep" \
 	"memory comes from the driver in pages and segments, and for a store"
 is "$(grep -rlE '\<gm_driver_(page_create|alloc)\(' core/sleep | xargs)" \
-	core/sleep/chunks.c "which is pinned memory"
+	core/sleep/memory.c "which is pinned memory"
 is "$(callers 'gm_driver_(event_[a-z]+|stream_query)')" core/order \
 	"a block waits for an event in order"
 is "$(callers 'gm_(pending|arenas?|events)_wait')" \

@@ -54,7 +54,7 @@ lesser_devices()
 host.pinned:0,host.managed:0,host.peers:off,host.share_ipc:off \
 		"$conform" host
 	plan_fits "its plan is right"
-	is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 12 \
+	is "$(grep -oE 'SKIP .*' "$scratch/out" | sort -u | wc -l | tr -d ' ')" 13 \
 		"each group that is not there is a skip with its reason"
 	exits 0 "one whose memory is named by objects" with $small,host.objects:on \
 		"$conform" host
@@ -131,7 +131,7 @@ caught()
 
 for call in free@4 copy@4 event_query@4 map@4 unmap@4 kind_alloc@4 \
 	kind_free@4 page_create_shared@1 page_export@1 ipc_export@1 \
-	event_import@1 event_native@1; do
+	event_import@1 event_native@1 host_pin@1 host_unpin@1; do
 	caught '' "$call"
 done
 for call in peer_query@1 peer_enable@1 map_peers@1 open_mapped@1 \

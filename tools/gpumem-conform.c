@@ -119,6 +119,7 @@ static void run_groups(struct conform *c)
 		{"addresses and pages", conform_virtual},
 		{"mapping", conform_mapping},
 		{"kinds of memory", conform_kinds},
+		{"memory pinned in place", conform_pin},
 		{"peers", conform_peers},
 		{"processes", conform_processes},
 		{"sharing", conform_share},

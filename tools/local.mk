@@ -148,6 +148,7 @@ tools_gpumem_conform_SOURCES = \
 	tools/conform/memory.c \
 	tools/conform/objects.c \
 	tools/conform/peers.c \
+	tools/conform/pin.c \
 	tools/conform/report.c \
 	tools/conform/share.c \
 	tools/conform/slots.c \

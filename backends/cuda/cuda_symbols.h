@@ -63,6 +63,8 @@ typedef CUresult(CUDAAPI *PFN_cuCtxGetId_v12000)(CUcontext context,
 	X(cuMemGetAddressRange_v2, MemGetAddressRange, 3020)                   \
 	X(cuMemHostAlloc, MemHostAlloc, 2020)                                  \
 	X(cuMemFreeHost, MemFreeHost, 2000)                                    \
+	X(cuMemHostRegister_v2, MemHostRegister, 6050)                         \
+	X(cuMemHostUnregister, MemHostUnregister, 4000)                        \
 	X(cuMemAllocManaged, MemAllocManaged, 6000)                            \
 	X(cuDeviceCanAccessPeer, DeviceCanAccessPeer, 4000)                    \
 	X(cuCtxEnablePeerAccess, CtxEnablePeerAccess, 4000)                    \

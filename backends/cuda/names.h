@@ -51,6 +51,8 @@ struct gpu_place {
 #define MEM_FREE "cuMemFree"
 #define MEM_FREE_HOST "cuMemFreeHost"
 #define MEM_HOST_ALLOC "cuMemHostAlloc"
+#define MEM_HOST_REGISTER "cuMemHostRegister"
+#define MEM_HOST_UNREGISTER "cuMemHostUnregister"
 #define MEMSET "cuMemsetD8Async"
 #define NON_BLOCKING "CU_STREAM_NON_BLOCKING"
 #define STREAM_CREATE "cuStreamCreate"
@@ -80,6 +82,7 @@ struct gpu_place {
 #define GPU_READ_WRITE CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 #define GPU_PINNED_EVERYWHERE                                                  \
 	(CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP)
+#define GPU_REGISTER_EVERYWHERE CU_MEMHOSTREGISTER_PORTABLE
 /* CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, which came with CUDA 12.2. */
 #define CUDA_HOST_NODE ((CUdevice_attribute)134)
 #define GPU_EVENT_DISABLE_TIMING CU_EVENT_DISABLE_TIMING

@@ -50,6 +50,8 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 	X(hipGetLastError, GetLastError, 5, 0)                                 \
 	X(hipHostFree, MemFreeHost, 5, 0)                                      \
 	X(hipHostMalloc, MemHostAlloc, 5, 0)                                   \
+	X(hipHostRegister, MemHostRegister, 5, 0)                              \
+	X(hipHostUnregister, MemHostUnregister, 5, 0)                          \
 	X(hipInit, Init, 5, 0)                                                 \
 	X(hipIpcCloseMemHandle, IpcCloseMemHandle, 5, 0)                       \
 	X(hipIpcGetMemHandle, IpcGetMemHandle, 5, 0)                           \

@@ -68,6 +68,8 @@ struct gpu_place {
 #define MEM_FREE "hipFree"
 #define MEM_FREE_HOST "hipHostFree"
 #define MEM_HOST_ALLOC "hipHostMalloc"
+#define MEM_HOST_REGISTER "hipHostRegister"
+#define MEM_HOST_UNREGISTER "hipHostUnregister"
 #define MEMSET "hipMemsetAsync"
 #define NON_BLOCKING "hipStreamNonBlocking"
 #define STREAM_CREATE "hipStreamCreateWithFlags"
@@ -95,6 +97,7 @@ struct gpu_place {
 #define GPU_LOCATION_DEVICE hipMemLocationTypeDevice
 #define GPU_READ_WRITE hipMemAccessFlagsProtReadWrite
 #define GPU_PINNED_EVERYWHERE (hipHostMallocPortable | hipHostMallocMapped)
+#define GPU_REGISTER_EVERYWHERE hipHostRegisterPortable
 #define GPU_EVENT_DISABLE_TIMING hipEventDisableTiming
 #define GPU_STREAM_NON_BLOCKING hipStreamNonBlocking
 

@@ -19,6 +19,7 @@
  *     host_map.c      group VM: pages behind addresses
  *     host_raw.c      alloc, free and memory_info
  *     host_kind.c     group KINDS: memory that is not the device's
+ *     host_pin.c      group HOST_PIN: the process's own memory
  *     host_peer.c     groups PEERS and PROCESSES
  *     host_share.c    group SHARE_FD: pages in other processes
  *     host_ipc.c      group SHARE_IPC: raw allocations in other processes
@@ -144,7 +145,7 @@ struct host_device {
 	_Atomic uint32_t capturing;   /* streams being captured */
 	pthread_mutex_t memory;	      /* guards all up to tilt */
 	struct host_phys phys;
-	struct host_ranges raws, spaces, kinds, opened;
+	struct host_ranges raws, spaces, kinds, opened, pins;
 	struct host_buffer *views;
 	uint64_t kind_bytes[HOST_KINDS]; /* given out; of DEVICE: 0 */
 	uint64_t raw_peers; /* mask of devices that use what alloc gives */
@@ -154,6 +155,8 @@ struct host_device {
 	struct host_stream *default_stream;
 };
 
+/* What is pinned stays where it is, and is so no more. */
+void gm_host_pins_clear(struct host_device *device);
 /* What every slot does first: counts the call, and says whether it must fail,
  * having slept as long as option host.latency asks. device NULL: the slots
  * that have none. */

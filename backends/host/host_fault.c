@@ -141,6 +141,7 @@ static gpumem_status usual_status(enum gpumem_slot slot)
 	case GPUMEM_SLOT_page_create:
 	case GPUMEM_SLOT_map:
 	case GPUMEM_SLOT_kind_alloc:
+	case GPUMEM_SLOT_host_pin:
 	case GPUMEM_SLOT_map_peers:
 	case GPUMEM_SLOT_page_create_shared:
 		return GPUMEM_NO_MEMORY;

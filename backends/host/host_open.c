@@ -59,6 +59,7 @@ static void release_memory(struct host_device *device)
 	gm_host_range_clear(&device->spaces);
 	gm_host_range_clear(&device->kinds);
 	gm_host_range_clear(&device->opened);
+	gm_host_pins_clear(device);
 	gm_host_phys_free(&device->phys);
 	pthread_mutex_destroy(&device->memory);
 }

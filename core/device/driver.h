@@ -103,6 +103,11 @@ gpumem_status gm_stream_sync(struct gpumem_device *device,
 /* CAPTURING also: nothing happens then. */
 gpumem_status gm_stream_wait(struct gpumem_device *device, gpumem_stream stream,
 			     void *event);
+/* Pages of this process's; UNSUPPORTED also without the slot. */
+gpumem_status gm_device_pin(struct gpumem_device *device, void *memory,
+			    uint64_t bytes);
+gpumem_status gm_device_unpin(struct gpumem_device *device, void *memory,
+			      uint64_t bytes);
 gpumem_status gm_fill(struct gpumem_device *device, uint64_t address,
 		      uint8_t value, uint64_t bytes, gpumem_stream stream);
 gpumem_status gm_copy(struct gpumem_device *device, uint64_t to, uint64_t from,

@@ -2,10 +2,12 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Streams, fill and copy: what programs call on a device directly. Not
- * counted; else as driver.c. The caller has looked at the capability.
+ * Streams, fill and copy, which programs call on a device directly, and the
+ * pinning of what is copied to. Not counted; else as driver.c. The caller has
+ * looked at the capability.
  */
 #include "driver_call.h"
+#include "base/error.h"
 
 gpumem_status gm_stream_create(struct gpumem_device *device,
 			       gpumem_stream *stream_out)
@@ -69,5 +71,30 @@ gpumem_status gm_copy(struct gpumem_device *device, uint64_t to, uint64_t from,
 	if (call.status == GPUMEM_OK)
 		call.status =
 			call.ops->copy(call.handle, to, from, bytes, stream);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_device_pin(struct gpumem_device *device, void *memory,
+			    uint64_t bytes)
+{
+	struct gm_call call;
+
+	if (!device->ops->host_pin)
+		return gm_fail(GPUMEM_UNSUPPORTED,
+			       "backend %s cannot pin memory where it is",
+			       device->ops->name);
+	call = gm_call_begin(device, GPUMEM_SLOT_host_pin);
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->host_pin(call.handle, memory, bytes);
+	return gm_call_end(&call);
+}
+
+gpumem_status gm_device_unpin(struct gpumem_device *device, void *memory,
+			      uint64_t bytes)
+{
+	struct gm_call call = gm_call_begin(device, GPUMEM_SLOT_host_unpin);
+
+	if (call.status == GPUMEM_OK)
+		call.status = call.ops->host_unpin(call.handle, memory, bytes);
 	return gm_call_end(&call);
 }

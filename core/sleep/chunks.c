@@ -2,22 +2,14 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * The host's memory for sleeps: pinned, where it is asked for and the device
- * has some, else whole pages of the process. What is retained waits here for
- * the next sleep. Its own mutex guards the list; the driver is called without
- * it. See parts.h.
+ * The host's memory for sleeps, in chunks. What is retained waits here for the
+ * next sleep. How a chunk is made is memory.c. Its own mutex guards the list;
+ * the driver is called without it. See parts.h.
  */
 #include "parts.h"
 #include "base/error.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-
-static bool is_pinned(const struct gm_heap *heap, const struct gm_chunk *chunk)
-{
-	return chunk->kind == GM_CHUNK_PINNED &&
-	       gm_device_has(heap->driver.device, GPUMEM_CAP_PINNED);
-}
 
 static bool fits(const struct gm_chunk *chunk, enum gm_chunk_kind kind,
 		 size_t bytes)
@@ -71,32 +63,6 @@ uint64_t gm_chunks_retained_bytes(struct gm_heap *heap)
 	return bytes;
 }
 
-static gpumem_status fill(struct gm_heap *heap, struct gm_chunk *chunk)
-{
-	uint64_t address = 0;
-	gpumem_status status;
-	void *memory;
-
-	if (is_pinned(heap, chunk)) {
-		status = gm_driver_alloc(&heap->sleep->pinned, chunk->bytes,
-					 &address);
-		chunk->memory = (unsigned char *)(uintptr_t)address;
-		return status;
-	}
-	memory = mmap(NULL, chunk->bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
-		return gm_fail(GPUMEM_NO_HOST_MEMORY,
-			       "no host memory for %zu bytes of what is to "
-			       "sleep: let it go to a file (`folder`), or drop "
-			       "some of it (gpumem_tag_set_sleep())",
-			       chunk->bytes);
-	if (chunk->kind == GM_CHUNK_ORDINARY)
-		(void)madvise(memory, chunk->bytes, MADV_HUGEPAGE);
-	chunk->memory = memory;
-	return GPUMEM_OK;
-}
-
 gpumem_status gm_chunk_take(struct gm_heap *heap, enum gm_chunk_kind kind,
 			    size_t bytes, struct gm_chunk **chunk_out)
 {
@@ -113,7 +79,7 @@ gpumem_status gm_chunk_take(struct gm_heap *heap, enum gm_chunk_kind kind,
 			       "no host memory for what sleeps");
 	chunk->bytes = bytes;
 	chunk->kind = kind;
-	status = fill(heap, chunk);
+	status = gm_chunk_make(heap, chunk);
 	if (status != GPUMEM_OK) {
 		free(chunk);
 		return status;
@@ -131,13 +97,12 @@ static void put(struct gm_sleep *sleep, struct gm_chunk *chunk)
 	pthread_mutex_unlock(&sleep->mutex);
 }
 
-/* False: the driver does not take it back. */
+/* False: work may still use it, or the driver does not take it back. */
 static bool end(struct gm_heap *heap, struct gm_chunk *chunk)
 {
-	if (!is_pinned(heap, chunk))
-		munmap(chunk->memory, chunk->bytes);
-	else if (gm_driver_free(&heap->sleep->pinned, (uintptr_t)chunk->memory,
-				chunk->bytes) != GPUMEM_OK)
+	bool used = chunk->kind == GM_CHUNK_PINNED && gm_queues_unsure(heap);
+
+	if (used || !gm_chunk_unmake(heap, chunk))
 		return false;
 	heap->sleep->host_bytes -= chunk->bytes;
 	free(chunk);
@@ -146,7 +111,7 @@ static bool end(struct gm_heap *heap, struct gm_chunk *chunk)
 
 void gm_chunk_give(struct gm_heap *heap, struct gm_chunk *chunk, bool retain)
 {
-	if (retain || gm_queues_unsure(heap) || !end(heap, chunk))
+	if (retain || !end(heap, chunk))
 		put(heap->sleep, chunk);
 }
 
@@ -177,7 +142,7 @@ void gm_sleep_end(struct gm_heap *heap)
 
 	if (!sleep)
 		return;
-	gm_queues_forget(heap);
+	(void)gm_queues_settle(heap);
 	while (sleep->stores) {
 		struct gm_store *store = sleep->stores;
 
@@ -191,6 +156,7 @@ void gm_sleep_end(struct gm_heap *heap)
 		sleep->chunks = chunk->next;
 		free(chunk);
 	}
+	gm_queues_forget(heap);
 	pthread_mutex_destroy(&sleep->mutex);
 	free(sleep);
 	heap->sleep = NULL;

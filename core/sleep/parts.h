@@ -50,12 +50,22 @@ void gm_pieces_free(struct gm_pieces *pieces);
  * or ordinary, in huge pages where the system has some. */
 enum gm_chunk_kind { GM_CHUNK_PINNED, GM_CHUNK_ORDINARY };
 
+/* Whose memory it is, and whether the driver has pinned it. */
+enum gm_chunk_maker { GM_CHUNK_OURS, GM_CHUNK_OURS_PINNED, GM_CHUNK_DRIVERS };
+
 struct gm_chunk {
 	struct gm_chunk *next;
 	unsigned char *memory; /* begins at a page of the host */
 	size_t bytes;
 	enum gm_chunk_kind kind;
+	enum gm_chunk_maker maker;
 };
+
+/* memory.c: of its bytes and kind. OK, NO_HOST_MEMORY, NO_MEMORY, or another
+ * error of the driver. */
+gpumem_status gm_chunk_make(struct gm_heap *heap, struct gm_chunk *chunk);
+/* False: the driver does not take it back, and it stays as it is. */
+bool gm_chunk_unmake(struct gm_heap *heap, const struct gm_chunk *chunk);
 
 /* Of at least so many bytes: a retained one, or a new one. OK, NO_HOST_MEMORY,
  * NO_MEMORY, or another error of the driver. Without the mutex. */
@@ -107,7 +117,7 @@ struct gm_store {
 	enum gm_store_kind kind;
 	bool retain;
 	size_t chunk_bytes, chunk_count;
-	struct gm_chunk **chunk; /* PINNED: where each is; NULL: not yet */
+	struct gm_chunk **chunk;   /* PINNED: where each is; NULL: not yet */
 	struct gm_chunk *ordinary; /* PAGEABLE: where all of it is */
 	int fd;			   /* FILE; else -1 */
 };
@@ -131,8 +141,9 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 void gm_store_close(struct gm_heap *heap, struct gm_store *store);
 
 /* How many threads copy it, each with a buffer if it is not PINNED. Those with
- * buffers are as slow as the host's memory, and more of them. */
-enum { GM_STORE_WORKERS = 16, GM_STORE_PINNED_WORKERS = 4 };
+ * buffers are as slow as the host's memory, and more of them; the others make
+ * the pages of new chunks. */
+enum { GM_STORE_WORKERS = 16, GM_STORE_PINNED_WORKERS = 8 };
 size_t gm_store_workers(const struct gm_store *store);
 /* How many bytes a chunk has. */
 size_t gm_store_chunk(const struct gm_store *store, size_t number);

@@ -82,7 +82,6 @@ gpumem_status gm_queues_settle(struct gm_heap *heap)
 
 void gm_queues_forget(struct gm_heap *heap)
 {
-	(void)gm_queues_settle(heap);
 	while (heap->sleep->unsure) {
 		struct gm_queue *queue = heap->sleep->unsure;
 

@@ -363,6 +363,18 @@ struct gpumem_backend {
 	 * later, if that work is not over by then. Without it the core asks
 	 * event_query again and again. */
 	gpumem_status (*event_wait)(void *device, void *event, uint64_t ns);
+
+	/* ---- group HOST_PIN: the process's own memory, pinned in place --- */
+
+	/* From now on copies between these bytes and any device of the backend
+	 * are as fast as with kind PINNED. They begin at a page of the host,
+	 * are private, and nothing of them is pinned. What has no pages yet
+	 * gets some, as near to the device as may be; NO_HOST_MEMORY: there are
+	 * none. On failure nothing is pinned. */
+	gpumem_status (*host_pin)(void *device, void *memory, uint64_t bytes);
+	/* Exactly what one host_pin pinned; all work with it is over. On
+	 * failure it is pinned as before. */
+	gpumem_status (*host_unpin)(void *device, void *memory, uint64_t bytes);
 };
 
 /*
@@ -450,6 +462,10 @@ struct gpumem_backend {
 
 #define GPUMEM_SLOTS_EVENT_WAIT(X) X(event_wait, EVENT_WAIT, 0, EVENT_SYNC)
 
+#define GPUMEM_SLOTS_HOST_PIN(X)                                               \
+	X(host_pin, HOST_PIN, 0, NONE)                                         \
+	X(host_unpin, HOST_PIN, 0, NONE)
+
 #define GPUMEM_SLOT_LIST(X)                                                    \
 	GPUMEM_SLOTS_REQUIRED(X)                                               \
 	GPUMEM_SLOTS_STREAMS(X)                                                \
@@ -466,7 +482,8 @@ struct gpumem_backend {
 	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
 	GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
 	GPUMEM_SLOTS_OPEN_MAPPED(X)                                            \
-	GPUMEM_SLOTS_EVENT_WAIT(X)
+	GPUMEM_SLOTS_EVENT_WAIT(X)                                             \
+	GPUMEM_SLOTS_HOST_PIN(X)
 
 enum gpumem_slot {
 #define GPUMEM_SLOT_ENUM(slot, group, caps, counted) GPUMEM_SLOT_##slot,

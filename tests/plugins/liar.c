@@ -35,6 +35,8 @@ static void allow(const char *manner)
 	table.map_peers = NULL;
 	table.open_mapped = NULL;
 	table.event_wait = NULL;
+	table.host_pin = NULL;
+	table.host_unpin = NULL;
 	table.ipc_export = NULL;
 	table.ipc_open = NULL;
 	table.ipc_close = NULL;

@@ -45,6 +45,7 @@ host_tests = \
 	tests/unit/host/memory \
 	tests/unit/host/options \
 	tests/unit/host/peers \
+	tests/unit/host/pins \
 	tests/unit/host/raw \
 	tests/unit/host/space \
 	tests/unit/host/streams
@@ -217,6 +218,7 @@ lib_tests = \
 	tests/unit/lib/sleep_limit \
 	tests/unit/lib/sleep_oom \
 	tests/unit/lib/sleep_others \
+	tests/unit/lib/sleep_pinned \
 	tests/unit/lib/sleep_random \
 	tests/unit/lib/stats \
 	tests/unit/lib/staying \
@@ -255,6 +257,7 @@ plugin_tests = \
 	tests/unit/cuda/native \
 	tests/unit/cuda/near \
 	tests/unit/cuda/peers \
+	tests/unit/cuda/pins \
 	tests/unit/cuda/processes \
 	tests/unit/hip/capture \
 	tests/unit/hip/contexts \
@@ -264,6 +267,7 @@ plugin_tests = \
 	tests/unit/hip/levels \
 	tests/unit/hip/native \
 	tests/unit/hip/near \
+	tests/unit/hip/pins \
 	tests/unit/hip/refused \
 	tests/unit/hip/segments \
 	tests/unit/hip/versions \

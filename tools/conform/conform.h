@@ -133,6 +133,7 @@ void conform_kinds(struct conform *c);
 /* Uses each kind once: what a driver then sets up for itself, it keeps. Says
  * nothing; conform_kinds() does. */
 void conform_kinds_warm(const struct conform *c);
+void conform_pin(struct conform *c);
 void conform_peers(struct conform *c);
 void conform_processes(struct conform *c);
 void conform_share(struct conform *c);

@@ -234,6 +234,11 @@ PLAIN(device_processes,
        void *user),
       device, fn, user)
 
+PLAIN(host_pin, (void *device, void *memory, uint64_t bytes), device, memory,
+      bytes)
+PLAIN(host_unpin, (void *device, void *memory, uint64_t bytes), device, memory,
+      bytes)
+
 /* ---- sharing and objects --------------------------------------------------
  */
 

@@ -25,6 +25,7 @@
  *     virtual.c  group VM
  *     share.c    groups SHARE_IPC and SHARE_FD
  *     kind.c     group KINDS
+ *     pin.c      group HOST_PIN
  *     near.c     the host's memory that is closest to a device
  *     peer.c     group PEERS
  *
@@ -249,6 +250,7 @@ gpumem_status gpu_set_access(uint64_t address, uint64_t bytes,
 	GPUMEM_SLOTS_NATIVE_EVENTS(X)                                          \
 	GPUMEM_SLOTS_NATIVE_DEVICE(X)                                          \
 	GPUMEM_SLOTS_OPEN_MAPPED(X)                                            \
+	GPUMEM_SLOTS_HOST_PIN(X)                                               \
 	GPU_OWN_SLOTS(X)
 
 GPU_SLOT_LIST(GPU_DECLARE)

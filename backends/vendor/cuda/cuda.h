@@ -127,6 +127,7 @@ typedef struct {
 /* Flags of host memory. */
 #define CU_MEMHOSTALLOC_PORTABLE 0x01
 #define CU_MEMHOSTALLOC_DEVICEMAP 0x02
+#define CU_MEMHOSTREGISTER_PORTABLE 0x01
 
 typedef struct {
 	CUmemPoolProps poolProps;

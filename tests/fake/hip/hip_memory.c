@@ -7,6 +7,7 @@
 #include "hip_fake.h"
 
 #define HOST_FLAGS 7u /* portable, mapped, write-combined: CUDA's numbers */
+#define REGISTER_PORTABLE 1u
 
 void hip_block_of(const void *address, CUdeviceptr *start_out,
 		  size_t *bytes_out)
@@ -116,6 +117,17 @@ static hipError_t release_host(void *memory)
 	return memory ? hip_error_of(cu.cuMemFreeHost(memory)) : hipSuccess;
 }
 
+static hipError_t enlist(void *memory, size_t bytes, unsigned flags)
+{
+	return hip_error_of(cu.cuMemHostRegister_v2(
+		memory, bytes, (flags & HOST_FLAGS) | REGISTER_PORTABLE));
+}
+
+static hipError_t delist(void *memory)
+{
+	return hip_error_of(cu.cuMemHostUnregister(memory));
+}
+
 static hipError_t info(size_t *free_out, size_t *total_out)
 {
 	size_t free_bytes, total_bytes;
@@ -160,6 +172,16 @@ hipError_t hipHostMalloc(void **out, size_t bytes, unsigned flags)
 hipError_t hipHostFree(void *memory)
 {
 	HIP_CALL_ON(NULL, hipHostFree, release_host(memory));
+}
+
+hipError_t hipHostRegister(void *memory, size_t bytes, unsigned flags)
+{
+	HIP_CALL_ON(NULL, hipHostRegister, enlist(memory, bytes, flags));
+}
+
+hipError_t hipHostUnregister(void *memory)
+{
+	HIP_CALL_ON(NULL, hipHostUnregister, delist(memory));
 }
 
 hipError_t hipMemGetInfo(size_t *free_out, size_t *total_out)

@@ -91,6 +91,8 @@ hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device_out);
 	X(hipFree, ALL)                                                        \
 	X(hipHostMalloc, ALL)                                                  \
 	X(hipHostFree, ALL)                                                    \
+	X(hipHostRegister, ALL)                                                \
+	X(hipHostUnregister, ALL)                                              \
 	X(hipMallocManaged, ALL)                                               \
 	X(hipMallocAsync, ALL)                                                 \
 	X(hipMallocFromPoolAsync, ALL)                                         \

@@ -26,6 +26,8 @@ static const char *const names[] = {
 	"cuMemFree_v2",
 	"cuMemHostAlloc",
 	"cuMemFreeHost",
+	"cuMemHostRegister_v2",
+	"cuMemHostUnregister",
 	"cuMemAllocManaged",
 	"cuDeviceCanAccessPeer",
 	"cuCtxEnablePeerAccess",
@@ -89,13 +91,14 @@ static unsigned unfelt_of(const char *name);
 #include "../gpu/faults.h"
 
 /* Without a context's number it is one that may be another's, for who adopts
- * it; where no node is known for pinned memory, any is good. */
+ * it; where no node is known for memory that is pinned, any is good: two slots
+ * ask for it. */
 static unsigned unfelt_of(const char *name)
 {
 	if (!strcmp(name, "cuDevicePrimaryCtxRelease_v2"))
 		return LAST;
 	if (!strcmp(name, "cuDeviceGetAttribute"))
-		return 1;
+		return 2;
 	return is_around(name) || !strcmp(name, "cuCtxGetId") ? ANY : 0;
 }
 

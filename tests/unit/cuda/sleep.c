@@ -12,12 +12,12 @@
 enum { BLOCKS = 9 };
 
 static const char *const names[] = {
-	"cuMemCreate",	     "cuMemRelease",	    "cuMemMap",
-	"cuMemUnmap",	     "cuMemSetAccess",	    "cuMemcpyAsync",
-	"cuMemHostAlloc",    "cuMemFreeHost",	    "cuMemsetD8Async",
-	"cuStreamCreate",    "cuStreamSynchronize", "cuStreamDestroy_v2",
-	"cuEventCreate",     "cuEventRecord",	    "cuEventQuery",
-	"cuEventSynchronize"};
+	"cuMemCreate",		"cuMemRelease",	       "cuMemMap",
+	"cuMemUnmap",		"cuMemSetAccess",      "cuMemcpyAsync",
+	"cuMemHostRegister_v2", "cuMemHostUnregister", "cuMemHostAlloc",
+	"cuMemFreeHost",	"cuMemsetD8Async",     "cuStreamCreate",
+	"cuStreamSynchronize",	"cuStreamDestroy_v2",  "cuEventCreate",
+	"cuEventRecord",	"cuEventQuery",	       "cuEventSynchronize"};
 
 static const size_t sizes[] = {1000, 20000, 3 * MIB, PAGE, 5 * MIB + 5000};
 
@@ -26,6 +26,7 @@ static gpumem_pool *own;
 static unsigned char *block[BLOCKS];
 static unsigned char model[6 * MIB], seen[6 * MIB];
 static unsigned wrong;
+static bool unpinnable; /* the driver makes what it does not pin */
 
 static void must(gpumem_status status, const char *what)
 {
@@ -124,6 +125,8 @@ static bool fail_once(const char *name, unsigned n, int code, uint32_t flags)
 	gpumem_status status;
 	bool felt;
 
+	if (unpinnable)
+		driver.fakecuda_fault("cuMemHostRegister_v2", 1, true, 801);
 	driver.fakecuda_fault(name, n, false, code);
 	status = fall_asleep(flags);
 	must_be(!gpumem_pool_check(own), "not sound", name, n);
@@ -160,11 +163,17 @@ int main(void)
 	MUST(gpumem_device_open("cuda:0", &device));
 	make();
 	both(0);
+	is_uint(driver.fakecuda_calls("cuMemHostAlloc"), 0,
+		"the driver pins what is there");
 	both(GPUMEM_SLEEP_RETAIN);
 	both(GPUMEM_SLEEP_PAGEABLE);
 	fail_each(2, 0);
 	fail_each(999, 0);
 	fail_each(2, GPUMEM_SLEEP_PAGEABLE);
+	unpinnable = true;
+	fail_each(2, 0);
+	ok(driver.fakecuda_calls("cuMemHostAlloc") > 0,
+	   "or else makes pinned memory");
 	for (int i = 0; i < BLOCKS; i++)
 		MUST(gpumem_free(block[i], NULL));
 	is_status(gpumem_device_close(device), GPUMEM_OK, "close");

@@ -129,6 +129,20 @@ static void test_event_wait(void)
 	device->ops = ops;
 }
 
+static void test_pins(void)
+{
+	char memory[1];
+
+	is_status(gm_device_pin(device, memory, 1), GPUMEM_OK, "pin");
+	is_str(fake.last, "host_pin", "by the slot");
+	is_status(gm_device_unpin(device, memory, 1), GPUMEM_OK, "unpin");
+	is_str(fake.last, "host_unpin", "by the other");
+	fake.next = GPUMEM_NO_MEMORY;
+	is_status(gm_device_pin(device, memory, 1), GPUMEM_NO_MEMORY, "fails");
+	ok(strstr(last_text(), "fake:0: host_pin"), "%s", last_text());
+	fake.next = GPUMEM_OK;
+}
+
 static bool look(const struct gpumem_process *process, void *user)
 {
 	bool *seen = user;
@@ -172,6 +186,8 @@ static void test_absent(void)
 	is_status(gm_device_open_mapped(one, other, 4096, 1, 4096),
 		  GPUMEM_UNSUPPORTED, "nor can what is mapped be opened");
 	ok(strstr(last_text(), "when the pool is created"), "%s", last_text());
+	is_status(gm_device_pin(one, &seen, 1), GPUMEM_UNSUPPORTED,
+		  "nor is memory pinned");
 	is_status(gm_device_peer(device, one, &seen), GPUMEM_OK,
 		  "of another backend");
 	ok(!seen, "no device is a peer");
@@ -207,6 +223,7 @@ int main(void)
 	test_map();
 	test_peers();
 	test_event_wait();
+	test_pins();
 	test_processes();
 	test_absent();
 	test_lost(); /* no call reaches the device after this */

@@ -120,6 +120,15 @@ static void memory(void *device, void *peer, void *stream)
 	}
 }
 
+/* The process's own. */
+static void pinned(void *device)
+{
+	static _Alignas(4096) char own[4096];
+
+	STEP(gpu->host_pin(device, own, sizeof(own)));
+	STEP(gpu->host_unpin(device, own, sizeof(own)));
+}
+
 /* A map or unmap that failed has left all as it was: the next is of all. */
 static void virtual(void *device, void *stream)
 {
@@ -173,6 +182,7 @@ static void life(void)
 	STEP(gpu->peer_query(device, peer, &can));
 	STEP(gpu->stream_create(device, &stream));
 	memory(device, peer, stream);
+	pinned(device);
 	streams(device, stream);
 	if (has_vm) {
 		virtual(device, stream);

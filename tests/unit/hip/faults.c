@@ -29,6 +29,8 @@ static const char *const names[] = {
 	"hipGetLastError",
 	"hipHostFree",
 	"hipHostMalloc",
+	"hipHostRegister",
+	"hipHostUnregister",
 	"hipIpcGetMemHandle",
 	"hipMalloc",
 	"hipMallocManaged",

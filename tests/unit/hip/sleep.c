@@ -11,10 +11,10 @@
 enum { BLOCKS = 6 };
 
 static const char *const names[] = {
-	"hipMemCreate",	 "hipMemRelease",   "hipMemMap",
-	"hipMemUnmap",	 "hipMemSetAccess", "hipMemcpyAsync",
-	"hipHostMalloc", "hipHostFree",	    "hipStreamSynchronize",
-	"hipMemsetAsync"};
+	"hipMemCreate",	   "hipMemRelease",	   "hipMemMap",
+	"hipMemUnmap",	   "hipMemSetAccess",	   "hipMemcpyAsync",
+	"hipHostRegister", "hipHostUnregister",	   "hipHostMalloc",
+	"hipHostFree",	   "hipStreamSynchronize", "hipMemsetAsync"};
 
 static const size_t sizes[BLOCKS] = {1000,    20000,	    3 * MIB,
 				     2 * MIB, 5 * MIB + 64, 100};

@@ -218,7 +218,9 @@ static gpumem_status fake_alloc(void *device, uint64_t bytes,
 	   void *const *peers, size_t peer_count),                             \
 	  ((void)device, (void)address, (void)count, (void)page_bytes,         \
 	   (void)peers, (void)peer_count))                                     \
-	X(event_wait, (void *device, void *event, uint64_t ns), (void)0)
+	X(event_wait, (void *device, void *event, uint64_t ns), (void)0)       \
+	X(host_pin, (void *device, void *memory, uint64_t bytes), (void)0)     \
+	X(host_unpin, (void *device, void *memory, uint64_t bytes), (void)0)
 
 #define FAKE_SLOT(slot, parameters, give)                                      \
 	static gpumem_status fake_##slot parameters                            \

@@ -114,6 +114,7 @@ typedef void *hipDeviceptr_t;
 
 #define hipHostMallocPortable 1
 #define hipHostMallocMapped 2
+#define hipHostRegisterPortable 1
 #define hipMemAttachGlobal 1
 
 typedef enum hipMemcpyKind {

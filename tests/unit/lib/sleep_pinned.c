@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/* Copyright (c) 2026 The gpumem developers */
+
+/*
+ * The memory that a sleep pins is its own, and no child's: a process forks
+ * beside it as if it were not there. What the driver does not pin it is asked
+ * for, what the system does not have is said, and what the driver does not
+ * unpin stays, for the next sleep.
+ */
+#include "sleep.h"
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum { BLOCKS = 20 };
+
+static gpumem_pool *pool;
+static void *block[BLOCKS];
+
+static void begin(void)
+{
+	option("page", "256KiB");
+	option("host.page", "256KiB");
+	option("handle_max", "256KiB");
+	device_start("64MiB", true);
+	pool = new_pool(0);
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		block[i] = new_block(pool, MIB, NULL);
+		mark_block(block[i], MIB, i);
+	}
+}
+
+static bool is_whole(void)
+{
+	bool whole = true;
+
+	for (unsigned i = 0; i < BLOCKS; i++)
+		whole &= is_marked(block[i], MIB, i);
+	return whole;
+}
+
+static uint64_t pinned_bytes(void)
+{
+	return gpumem_host_kind_bytes(0, GPUMEM_KIND_PINNED);
+}
+
+static void end(void)
+{
+	ok(is_whole(), "all is as it was");
+	is_uint(pinned_bytes(), 0, "nothing is pinned");
+	is_uint(stats_of(pool).sleep_host_bytes, 0, "the host has all");
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	ok(device_end(), "nothing is left");
+}
+
+static gpumem_status sleep_under(const char *faults, uint32_t flags)
+{
+	gpumem_status status;
+
+	must(gpumem_host_faults(faults));
+	status = sleep_with(pool, 0, flags, NULL);
+	must(gpumem_host_faults(NULL));
+	return status;
+}
+
+/* Whether it is pinned in place, or what the driver made. */
+static void test_whose(void)
+{
+	begin();
+	is_status(sleep_under("kind_alloc@1+", 0), GPUMEM_OK,
+		  "the driver is not asked for memory");
+	is_uint(pinned_bytes(), BLOCKS * MIB, "but all is pinned");
+	must(wake(pool, 0));
+	is_status(sleep_under("kind_alloc@1+", GPUMEM_SLEEP_PAGEABLE),
+		  GPUMEM_OK, "nor for buffers");
+	must(wake(pool, 0));
+	end();
+}
+
+static void test_refused(const char *how)
+{
+	char faults[128];
+
+	begin();
+	snprintf(faults, sizeof(faults), "host_pin@1+:%s", how);
+	is_status(sleep_under(faults, 0), GPUMEM_OK,
+		  "%s: what it does not pin, the driver makes", how);
+	is_uint(pinned_bytes(), BLOCKS * MIB, "as much");
+	must(wake(pool, 0));
+	snprintf(faults, sizeof(faults), "host_pin@2:%s", how);
+	must(sleep_under(faults, GPUMEM_SLEEP_RETAIN));
+	must(wake(pool, 0));
+	is_uint(pinned_bytes(), BLOCKS * MIB, "some of each is retained");
+	ok(is_whole(), "with the same content");
+	is_status(sleep_under("host_pin@1+;kind_alloc@1+", 0), GPUMEM_OK,
+		  "and used again");
+	must(wake(pool, 0));
+	snprintf(faults, sizeof(faults), "host_pin@1+:%s;kind_alloc@1+", how);
+	is_status(sleep_under(faults, 0), GPUMEM_NO_MEMORY, "neither");
+	is_uint(stats_of(pool).sleeping.current, 0, "nothing sleeps");
+	end();
+}
+
+static void test_no_pages(void)
+{
+	begin();
+	said(sleep_under("host_pin@2:no_host_memory", 0), GPUMEM_NO_HOST_MEMORY,
+	     "let it go to a file");
+	is_uint(stats_of(pool).sleeping.current, 0, "nothing sleeps");
+	is_uint(pinned_bytes(), 0, "nothing is pinned");
+	ok(is_whole(), "all is as it was");
+	must(sleep_under(NULL, 0));
+	must(wake(pool, 0));
+	end();
+}
+
+static void test_stays(void)
+{
+	begin();
+	must(sleep_under(NULL, 0));
+	must(gpumem_host_faults("host_unpin@1+"));
+	is_status(wake(pool, 0), GPUMEM_OK, "it wakes");
+	must(gpumem_host_faults(NULL));
+	is_uint(pinned_bytes(), BLOCKS * MIB, "what is not unpinned");
+	is_uint(stats_of(pool).sleep_host_bytes, BLOCKS * MIB, "is counted");
+	is_status(sleep_under("host_pin@1+;kind_alloc@1+", 0), GPUMEM_OK,
+		  "and used for the next sleep");
+	must(wake(pool, 0));
+	end();
+}
+
+/* A field of /proc/self/status. */
+static uint64_t own_bytes(const char *field)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long long kib = 0;
+	char line[128];
+
+	if (!file)
+		bail("/proc/self/status");
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, field, strlen(field)))
+			(void)sscanf(line + strlen(field), ": %llu", &kib);
+	(void)fclose(file);
+	return kib * KIB;
+}
+
+static void test_fork(void)
+{
+	uint64_t own;
+	int ends[2], status = -1;
+	pid_t child;
+	char byte;
+
+	begin();
+	must(sleep_under(NULL, GPUMEM_SLEEP_RETAIN));
+	must(wake(pool, 0));
+	must(sleep_under(NULL, GPUMEM_SLEEP_RETAIN));
+	own = own_bytes("RssAnon");
+	if (pipe(ends))
+		bail("pipe");
+	child = fork();
+	if (!child) {
+		close(ends[1]);
+		(void)!read(ends[0], &byte, 1); /* until the parent is awake */
+		_exit(own_bytes("RssAnon") + BLOCKS * MIB / 2 > own);
+	}
+	close(ends[0]);
+	is_status(wake(pool, 0), GPUMEM_OK, "it wakes beside a child");
+	ok(is_whole(), "and has what it had");
+	must(sleep_under(NULL, 0));
+	must(wake(pool, 0));
+	close(ends[1]);
+	waitpid(child, &status, 0);
+	ok(WIFEXITED(status) && !WEXITSTATUS(status),
+	   "the child runs, and has none of it: %d", status);
+	end();
+}
+
+static void test_no_addresses(void)
+{
+#if ADDRESS_SANITIZER || THREAD_SANITIZER
+	skip("a sanitizer has reserved all addresses", 1);
+#else
+	struct rlimit before, little;
+	gpumem_status status;
+
+	begin();
+	getrlimit(RLIMIT_AS, &before);
+	little = before;
+	little.rlim_cur = own_bytes("VmSize") + 2 * MIB;
+	setrlimit(RLIMIT_AS, &little);
+	status = sleep_under(NULL, 0);
+	setrlimit(RLIMIT_AS, &before);
+	is_status(status, GPUMEM_NO_HOST_MEMORY, "no addresses");
+	is_uint(stats_of(pool).sleeping.current, 0, "nothing sleeps");
+	must(sleep_under(NULL, 0));
+	must(wake(pool, 0));
+	end();
+#endif
+}
+
+int main(void)
+{
+	alarm(120);
+	test_whose();
+	test_refused("unsupported");
+	test_refused("driver");
+	test_refused("no_memory");
+	test_no_pages();
+	test_stays();
+	test_fork();
+	test_no_addresses();
+	return done_testing();
+}
