@@ -140,6 +140,10 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 /* With all that it has; it may be open or not. Without the mutex. */
 void gm_store_close(struct gm_heap *heap, struct gm_store *store);
 
+/* Those of which no page is away, also because all was freed, end. There may be
+ * none yet. Without the mutex; the error stays what it was. */
+void gm_stores_end(struct gm_heap *heap);
+
 /* How many threads copy it, each with a buffer if it is not PINNED. Those with
  * buffers are as slow as the host's memory, and more of them; the others make
  * the pages of new chunks. */

@@ -53,28 +53,35 @@ void gm_queue_end(struct gm_heap *heap, struct gm_queue *queue)
 	pthread_mutex_unlock(&sleep->mutex);
 }
 
+/* NULL: none is unsure. Only who sleeps or wakes ends it. */
+static struct gm_queue *first(struct gm_sleep *sleep)
+{
+	struct gm_queue *queue;
+
+	pthread_mutex_lock(&sleep->mutex);
+	queue = sleep->unsure;
+	pthread_mutex_unlock(&sleep->mutex);
+	return queue;
+}
+
 bool gm_queues_unsure(struct gm_heap *heap)
 {
-	bool is;
-
-	pthread_mutex_lock(&heap->sleep->mutex);
-	is = heap->sleep->unsure != NULL;
-	pthread_mutex_unlock(&heap->sleep->mutex);
-	return is;
+	return first(heap->sleep) != NULL;
 }
 
 gpumem_status gm_queues_settle(struct gm_heap *heap)
 {
 	struct gm_sleep *sleep = heap->sleep;
 	gpumem_status status = GPUMEM_OK;
+	struct gm_queue *queue;
 
-	while (sleep->unsure && status == GPUMEM_OK) {
-		struct gm_queue *queue = sleep->unsure;
-
+	while (status == GPUMEM_OK && (queue = first(sleep))) {
 		status = gm_queue_sync(heap, queue);
 		if (status != GPUMEM_OK)
 			break;
+		pthread_mutex_lock(&sleep->mutex);
 		sleep->unsure = queue->next;
+		pthread_mutex_unlock(&sleep->mutex);
 		gm_queue_end(heap, queue);
 	}
 	return status;

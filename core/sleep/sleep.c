@@ -35,12 +35,7 @@ static gpumem_status check(const struct gm_heap *heap)
 		return gm_fail(GPUMEM_UNSUPPORTED,
 			       "a pool cannot sleep on %s, which cannot copy",
 			       device->info.name);
-	return heap->exported ? gm_fail(GPUMEM_BUSY,
-					"pages of the pool were exported to "
-					"other processes, which would keep "
-					"them: destroy what was exported, and "
-					"its pool")
-			      : GPUMEM_OK;
+	return GPUMEM_OK;
 }
 
 static gpumem_status make(struct gm_heap *heap)
@@ -88,7 +83,8 @@ void gm_sleep_over(struct gm_heap *heap)
 
 /* ---- the plan ---- */
 
-/* Free memory of graphs is asked for too; and who has a graph captured. */
+/* Free memory of graphs is asked for too; who has a graph captured; and what
+ * was exported, also while others were waited for. */
 static gpumem_status poll(struct gm_heap *heap, const struct gm_choice *choice)
 {
 	struct gm_arena *arena = gm_arena_first(heap);
@@ -96,6 +92,11 @@ static gpumem_status poll(struct gm_heap *heap, const struct gm_choice *choice)
 	if (gm_capture_forbids(heap, NULL))
 		return gm_fail(GPUMEM_BUSY,
 			       "a stream of the pool is being captured");
+	if (heap->exported)
+		return gm_fail(GPUMEM_BUSY,
+			       "pages of the pool were exported to other "
+			       "processes, which would keep them: destroy what "
+			       "was exported, and its pool");
 	for (; arena; arena = gm_arena_after(heap, arena)) {
 		if (arena->graph && arena->routed && choice->all)
 			return gm_fail(GPUMEM_BUSY,
@@ -288,11 +289,13 @@ gpumem_status gm_heap_sleep(struct gm_heap *heap,
 	gm_choose(&choice, options->tag);
 	if (status == GPUMEM_OK)
 		status = gm_queues_settle(heap);
+	gm_stores_end(heap);
 	if (status == GPUMEM_OK)
 		status = fall_asleep(heap, &taking, options, deadline_ns, done);
 	gm_plan_free(&taking);
 	gm_sleep_over(heap);
-	if (heap->sleep)
-		done->host_bytes = heap->sleep->host_bytes;
+	pthread_mutex_lock(&heap->mutex);
+	done->host_bytes = gm_sleep_host_bytes(heap);
+	pthread_mutex_unlock(&heap->mutex);
 	return status;
 }

@@ -12,17 +12,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* What the host's pages and O_DIRECT want. */
 enum { ALIGNMENT = 4096 };
 
-/* A chunk has so many pages of the device's: the unit in which threads copy.
- * Small where they copy it once more, so that it is still in their caches. */
-enum { PINNED_PAGES = 32, BUFFER_PAGES = 2 };
+/* A chunk has so many pages, of no more bytes than these however large the
+ * pool's are: the unit in which threads copy. Small where they copy it once
+ * more, so that it is still in their caches. */
+enum { PINNED_PAGES = 32, BUFFER_PAGES = 2, PAGE_MOST = 2 << 20 };
 
 /* Linux 5.14 has it. */
 #ifndef MADV_POPULATE_WRITE
@@ -34,7 +37,21 @@ static uint64_t round_up(uint64_t bytes)
 	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
 }
 
-static gpumem_status open_file(struct gm_store *store, const char *folder)
+/* Past the limit the kernel's signal would end the program. */
+static bool may_write(uint64_t bytes)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) ||
+	       limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
+}
+
+static int allocate(int fd, uint64_t bytes)
+{
+	return may_write(bytes) ? posix_fallocate(fd, 0, (off_t)bytes) : EFBIG;
+}
+
+static gpumem_status make_file(struct gm_store *store, const char *folder)
 {
 	const int flags = O_TMPFILE | O_RDWR | O_CLOEXEC;
 	int error;
@@ -47,8 +64,7 @@ static gpumem_status open_file(struct gm_store *store, const char *folder)
 			       "what is to sleep cannot go to a file without a "
 			       "name in %s: %s",
 			       folder, strerror(errno));
-	error = posix_fallocate(store->fd, 0,
-				(off_t)round_up(store->kept.bytes));
+	error = allocate(store->fd, round_up(store->kept.bytes));
 	if (error && error != EOPNOTSUPP && error != EINVAL)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no room for %llu bytes of what is to sleep in "
@@ -56,6 +72,19 @@ static gpumem_status open_file(struct gm_store *store, const char *folder)
 			       (unsigned long long)store->kept.bytes, folder,
 			       strerror(error));
 	return GPUMEM_OK;
+}
+
+/* A signal would interrupt it, on some file systems as often as it comes. */
+static gpumem_status open_file(struct gm_store *store, const char *folder)
+{
+	sigset_t all, before;
+	gpumem_status status;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	status = make_file(store, folder);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return status;
 }
 
 size_t gm_store_workers(const struct gm_store *store)
@@ -167,7 +196,7 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 			      ? GM_STORE_PAGEABLE
 			      : GM_STORE_PINNED;
 	store->chunk_bytes =
-		heap->page_bytes *
+		(heap->page_bytes < PAGE_MOST ? heap->page_bytes : PAGE_MOST) *
 		(store->kind == GM_STORE_PINNED ? PINNED_PAGES : BUFFER_PAGES);
 	store->chunk_count =
 		(size_t)((bytes + store->chunk_bytes - 1) / store->chunk_bytes);
@@ -204,6 +233,31 @@ void gm_store_close(struct gm_heap *heap, struct gm_store *store)
 	gm_pieces_free(&store->kept);
 	gm_pieces_free(&store->zeros);
 	free(store);
+}
+
+void gm_stores_end(struct gm_heap *heap)
+{
+	struct gpumem_error error = GPUMEM_INIT(struct gpumem_error);
+	struct gm_store *ended = NULL, **link, *store;
+
+	pthread_mutex_lock(&heap->mutex);
+	link = heap->sleep ? &heap->sleep->stores : &ended;
+	while ((store = *link)) {
+		if (gm_away_has(heap, store->number)) {
+			link = &store->next;
+			continue;
+		}
+		*link = store->next;
+		store->next = ended;
+		ended = store;
+	}
+	pthread_mutex_unlock(&heap->mutex);
+	gm_error_get(&error);
+	while ((store = ended)) {
+		ended = store->next;
+		gm_store_close(heap, store);
+	}
+	gm_error_set(&error);
 }
 
 size_t gm_store_chunk(const struct gm_store *store, size_t number)

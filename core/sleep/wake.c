@@ -13,7 +13,8 @@
 /* So many handles are mapped by one call. */
 enum { STEP_HANDLES = 64 };
 
-/* A store of which something comes back. */
+/* A store of which something comes back, and so stays until that is over: any
+ * other may end meanwhile. */
 struct coming {
 	struct gm_store *store;
 	struct gm_areas areas;
@@ -50,7 +51,7 @@ static gpumem_status list_store(struct waking *waking, struct gm_store *store)
 				status = gm_areas_add(&coming->areas, at,
 						      page_bytes);
 	}
-	waking->count++;
+	waking->count += coming->areas.count > 0;
 	return status;
 }
 
@@ -84,7 +85,7 @@ static gpumem_status begin_moves(struct waking *waking)
 	for (size_t i = 0; i < waking->count && status == GPUMEM_OK; i++) {
 		struct coming *coming = &waking->coming[i];
 
-		if (coming->areas.count && coming->store->kept.bytes)
+		if (coming->store->kept.bytes)
 			status =
 				gm_move_up_begin(waking->heap, coming->store,
 						 &coming->areas, &coming->move);
@@ -238,28 +239,6 @@ static void rise(struct waking *waking)
 	free(waking->takes.take);
 }
 
-/* Those of which no page is away any more, also because all was freed. */
-static void close_stores(struct gm_heap *heap)
-{
-	struct gm_store *ended = NULL, **link, *store;
-
-	pthread_mutex_lock(&heap->mutex);
-	for (link = &heap->sleep->stores; (store = *link);) {
-		if (gm_away_has(heap, store->number)) {
-			link = &store->next;
-			continue;
-		}
-		*link = store->next;
-		store->next = ended;
-		ended = store;
-	}
-	pthread_mutex_unlock(&heap->mutex);
-	while ((store = ended)) {
-		ended = store->next;
-		gm_store_close(heap, store);
-	}
-}
-
 static gpumem_status wake(struct waking *waking, struct gpumem_slept *done,
 			  uint64_t *need_bytes_out, bool *device_limit_out)
 {
@@ -325,16 +304,14 @@ gpumem_status gm_heap_wake(struct gm_heap *heap, uint32_t tag,
 		status = wake(&waking, done, need_bytes_out, device_limit_out);
 	free_lists(&waking);
 	gm_sleep_over(heap);
-	if (!heap->sleep)
-		return status;
-	close_stores(heap);
+	gm_stores_end(heap);
 	pthread_mutex_lock(&heap->mutex);
 	before -= heap->counters.sleeping.current;
+	done->host_bytes = gm_sleep_host_bytes(heap);
 	pthread_mutex_unlock(&heap->mutex);
 	done->dropped_bytes =
 		(int64_t)(before - done->kept_bytes) > 0 && status == GPUMEM_OK
 			? before - done->kept_bytes
 			: 0;
-	done->host_bytes = heap->sleep->host_bytes;
 	return status;
 }

@@ -915,10 +915,11 @@ struct gpumem_slept {
  * It waits, for timeout_ns at most, for the work so far of the streams that the
  * blocks were allocated on and that gpumem_use_on() named, and for what keeps
  * freed memory on the same pages; never for the device. Launches of graphs have
- * to be over. The pool serves other threads meanwhile, and while it sleeps: new
- * blocks get new memory. Blocks that sleep may be freed, at once and for good;
- * not resized or exported. While any sleep, no allocation or free comes from
- * the caches of threads, which makes these slower.
+ * to be over. The pool serves other threads meanwhile, whose new blocks may
+ * fall asleep, too; and while it sleeps: new blocks get new memory. Blocks that
+ * sleep may be freed, at once and for good; not resized or exported. While any
+ * sleep, no allocation or free comes from the caches of threads, which makes
+ * these slower.
  *
  * Memory goes by whole physical handles. One on which a block stays keeps all
  * that is on it; so does a slab of small blocks of which one stays. Memory of
@@ -1738,7 +1739,8 @@ struct gpumem_stats {
 	struct gpumem_gauge sleeping; /* bytes of allocated that have no memory:
 					 gpumem_pool_sleep(). So active <=
 					 reserved + sleeping */
-	uint64_t sleep_host_bytes; /* of the host, that sleeps hold or retain */
+	uint64_t sleep_host_bytes; /* of the host, that sleeps hold or retain;
+				      of what was freed until the next one */
 };
 
 /* No driver call. Takes time for each stream, each cache of a thread and each

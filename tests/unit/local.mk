@@ -220,6 +220,8 @@ lib_tests = \
 	tests/unit/lib/sleep_others \
 	tests/unit/lib/sleep_pinned \
 	tests/unit/lib/sleep_random \
+	tests/unit/lib/sleep_store \
+	tests/unit/lib/sleep_threads \
 	tests/unit/lib/stats \
 	tests/unit/lib/staying \
 	tests/unit/lib/stream_capture \
