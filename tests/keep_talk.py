@@ -73,6 +73,16 @@ CASES = {
 }
 
 
+def own():
+    """What a process put that is alive, by a name with bytes behind its end."""
+    client = Client()
+    print(client.says(message(PUT, name=b"own\0er", fds=1), [FILE]))
+    client.send(message(GET, name=b"own"))
+    head = HEAD.unpack_from(client.socket.recv(1 << 16))
+    print(head[7], head[9] == os.getpid(), head[11].rstrip(b"\0"))
+    print(client.says(message(DROP, name=b"own")))
+
+
 def half():
     """One that dies while it puts."""
     client = Client()

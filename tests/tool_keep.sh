@@ -169,6 +169,8 @@ if have_python && python3 -c 'import socket; socket.send_fds' 2>/dev/null; then
 	is "$(wc -l <"$scratch/cases")" 18 "all of them: $(cat "$scratch/err")"
 	check "the daemon is there" answers
 	is "$("$keep" list)" "" "and has nothing of them"
+	is "$(talk own | tr '\n' ' ')" "end 1 True b'own' end " \
+		"who put it is alive, and a name ends where it ends"
 	talk half
 	check "one that dies while it puts leaves nothing" soon no_more_than \
 		"$before"

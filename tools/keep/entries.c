@@ -82,7 +82,7 @@ struct answer entries_begin(struct entries *entries,
 	entry->lease_ns = message->lease_seconds * SECOND;
 	entry->fd_count = message->fd_count;
 	entry->word_bytes = message->word_bytes;
-	memcpy(entry->name, message->name, sizeof(entry->name));
+	strcpy(entry->name, message->name);
 	entry->words = (unsigned char *)entry->fds + fds;
 	memcpy(entry->words, message->words, message->word_bytes);
 	entries->count++;

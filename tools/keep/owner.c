@@ -26,8 +26,8 @@ uint64_t owner_started(pid_t pid)
 	(void)fclose(file);
 	if (!end ||
 	    sscanf(end + 1,
-		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %*s %*s %*s %" SCNu64,
+		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %*s %*s %*s %*s %*s %" SCNu64,
 		   &state, &started) != 2 ||
 	    state == 'Z' || state == 'X')
 		return 0;
