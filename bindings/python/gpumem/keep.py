@@ -80,8 +80,8 @@ def _place() -> str:
 
 def _name(name: str) -> bytes:
     data = name.encode()
-    if not 0 < len(data) < 64:
-        raise ValueError(f"a name has 1 to 63 characters, not {len(data)}")
+    if not 0 < len(data) < 64 or b"\0" in data:
+        raise ValueError(f"{name!r}: a name has 1 to 63 printable characters")
     return data
 
 

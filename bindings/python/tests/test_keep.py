@@ -150,6 +150,8 @@ class Keeping(unittest.TestCase):
         pool = gpumem.Pool("host:0", shareable="fd")
         block = pool.alloc(1000)
         keep.put("name", block, socket=self.socket)
+        (entry,) = keep.entries(socket=self.socket)
+        self.assertEqual((entry["pid"], entry["alive"]), (os.getpid(), True))
         with self.assertRaisesRegex(keep.Error, "name: there is an entry of that name"):
             keep.put("name", block, socket=self.socket)
         keep.put("name", block, replace=True, socket=self.socket)
@@ -161,6 +163,9 @@ class Keeping(unittest.TestCase):
             keep.put("a b", block, socket=self.socket)
         with self.assertRaises(ValueError):
             keep.put("x" * 64, block, socket=self.socket)
+        for call in (keep.get, keep.renew, keep.drop):
+            with self.assertRaises(ValueError):
+                call("name\0more", socket=self.socket)
         with self.assertRaisesRegex(ValueError, "a note has at most"):
             keep.put("long", block, note=bytes(4096), socket=self.socket)
         with self.assertRaisesRegex(keep.Error, "a lease has"):
