@@ -915,8 +915,9 @@ struct gpumem_slept {
  * It waits, for timeout_ns at most, for the work so far of the streams that the
  * blocks were allocated on and that gpumem_use_on() named, and for what keeps
  * freed memory on the same pages; never for the device. Launches of graphs have
- * to be over. The pool serves other threads meanwhile, whose new blocks may
- * fall asleep, too; and while it sleeps: new blocks get new memory. Blocks that
+ * to be over. The pool serves other threads meanwhile, whose new blocks of the
+ * tag may fall asleep, too: they may not be used either, nor be allocated with
+ * GPUMEM_ALLOC_ZERO. While it sleeps new blocks get new memory. Blocks that
  * sleep may be freed, at once and for good; not resized or exported. While any
  * sleep, no allocation or free comes from the caches of threads, which makes
  * these slower.
