@@ -41,7 +41,8 @@ of()
 
 all="serves waits_for_the_stream another_stream_frees streams_of_threads stream_ends
 	freed_at_once others_blocks captured another_context attributes thresholds
-	ends_with_blocks most passes_on of_another_use devices faults peers peers_first described trims resets
+	ends_with_blocks most most_of_threads passes_on of_another_use devices faults peers
+	peers_first described trims resets
 	released forks lost_device shut_down lagging"
 for name in $all; do
 	served $name $name

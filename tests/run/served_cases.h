@@ -62,6 +62,7 @@ uint64_t used_bytes(void);
 	X(thresholds)                                                          \
 	X(ends_with_blocks)                                                    \
 	X(most)                                                                \
+	X(most_of_threads)                                                     \
 	X(passes_on)                                                           \
 	X(of_another_use)                                                      \
 	X(devices)                                                             \

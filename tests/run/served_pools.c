@@ -7,6 +7,7 @@
  */
 #include "served_cases.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #define FD 1   /* of CUmemAllocationHandleType */
@@ -112,6 +113,60 @@ void most(void)
 	give(other, stream);
 	give(block, stream);
 	block = take_from(pool, 8 * MIB, stream);
+	TRUE(passed_on() == 0);
+}
+
+static struct {
+	void *pool, *context;
+	pthread_barrier_t begins, all;
+	_Atomic unsigned have;
+} shared;
+
+static void *take_at_once(void *stream)
+{
+	OK(cu.cuCtxSetCurrent(shared.context));
+	for (int i = 0; i < 1000; i++) {
+		address block = 0;
+		int result;
+
+		pthread_barrier_wait(&shared.begins);
+		result = cu.cuMemAllocFromPoolAsync(&block, 5 * MIB,
+						    shared.pool, stream);
+		TRUE(result == 0 || result == OUT_OF_MEMORY);
+		if (!result)
+			shared.have++;
+		pthread_barrier_wait(&shared.all);
+		TRUE(shared.have == 1);
+		pthread_barrier_wait(&shared.begins);
+		if (!result) {
+			shared.have--;
+			give(block, stream);
+			trim(); /* so that the next one takes its time */
+		}
+		pthread_barrier_wait(&shared.all);
+	}
+	return NULL;
+}
+
+/* Several that ask at once have no more of it together: one of them has a
+ * block, and there is room for no other. */
+void most_of_threads(void)
+{
+	enum { THREADS = 3 };
+	pthread_t threads[THREADS];
+	void *own = stream_new();
+
+	shared.pool = pool_new(0, 1, 8 * MIB);
+	shared.context = context;
+	pthread_barrier_init(&shared.begins, NULL, THREADS);
+	pthread_barrier_init(&shared.all, NULL, THREADS);
+	give(take_from(shared.pool, MIB, own), own);
+	for (int i = 0; i < THREADS; i++)
+		TRUE(!pthread_create(&threads[i], NULL, take_at_once,
+				     stream_new()));
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	TRUE(attribute(shared.pool, USED_HIGH) == 5 * MIB);
 	TRUE(passed_on() == 0);
 }
 

@@ -134,7 +134,7 @@ static bool pass_on(CUmemoryPool pool)
 {
 	struct preload_state *state = preload_lock();
 	struct named_pool *name = named_find(state, pool);
-	bool ok = !name || !name->bytes;
+	bool ok = !name || !named_in_use(name);
 
 	if (name)
 		name->passed_on = true;

@@ -16,7 +16,7 @@ static struct named_pool *put(struct preload_state *state, CUmemoryPool pool,
 	for (unsigned i = 0; i < NAMED_POOLS; i++) {
 		struct named_pool *name = &state->serveds.names[i];
 
-		if (name->handle || name->bytes)
+		if (name->handle || named_in_use(name))
 			continue;
 		*name = (struct named_pool){.handle = pool,
 					    .device = device,
@@ -128,6 +128,27 @@ uint64_t named_reserved(const struct preload_state *state,
 	       (ledger && !name->passed_on
 			? ledger->devices[name->device].pool.unused_bytes
 			: 0);
+}
+
+bool named_in_use(const struct named_pool *name)
+{
+	return name->bytes || name->promised_bytes;
+}
+
+bool named_promise(struct named_pool *name, uint64_t bytes)
+{
+	uint64_t most = name->most_bytes ? name->most_bytes : UINT64_MAX;
+	uint64_t has = name->bytes + name->promised_bytes;
+
+	if (has > most || bytes > most - has)
+		return false;
+	name->promised_bytes += bytes;
+	return true;
+}
+
+void named_settle(struct named_pool *name, uint64_t bytes)
+{
+	name->promised_bytes -= bytes;
 }
 
 static void raise(uint64_t *high, uint64_t bytes)

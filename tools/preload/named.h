@@ -28,6 +28,12 @@ struct named_pool *named_on(struct preload_state *state, CUmemoryPool pool,
 struct named_pool *named_by(struct preload_state *state, uint64_t link);
 uint64_t named_link(const struct preload_state *state,
 		    const struct named_pool *name);
+/* With the mutex: so many bytes are about to be the program's. False: the pool
+ * may not have so much. Once they are, or will not be, that is settled. */
+bool named_promise(struct named_pool *name, uint64_t bytes);
+void named_settle(struct named_pool *name, uint64_t bytes);
+/* With the mutex: the program has some of it, or is about to. */
+bool named_in_use(const struct named_pool *name);
 /* With the mutex: so many bytes more, or fewer, are the program's. */
 void named_take(struct preload_state *state, struct named_pool *name,
 		uint64_t bytes);

@@ -100,18 +100,17 @@ static bool is_served(struct request *request)
 		       CUDA_SUCCESS;
 }
 
-/* With the mutex: the block's row, if its pool may have so much. */
+/* With the mutex: the block's row, and its pool has promised it, if that may
+ * have so much. */
 static bool prepare(struct preload_state *state, const struct request *request,
 		    struct block *block, bool *full_out)
 {
-	const struct named_pool *name =
+	struct named_pool *name =
 		named_on(state, request->pool, request->device);
 
 	if (!name)
 		return false;
-	*full_out = name->most_bytes &&
-		    (request->bytes > name->most_bytes ||
-		     name->bytes > name->most_bytes - request->bytes);
+	*full_out = !named_promise(name, request->bytes);
 	*block = (struct block){.bytes = request->bytes,
 				.whole_bytes = request->bytes,
 				.link = named_link(state, name),
@@ -163,15 +162,25 @@ static gpumem_status take(struct served_device *served, struct block *block)
 	block->key = (uintptr_t)address;
 	state = preload_lock();
 	ok = served_insert(state, block);
-	if (ok)
+	if (ok) {
+		named_settle(named_by(state, block->link), block->bytes);
 		count_one(&state->ledgers[LEDGER_CUDA]
 				   ->devices[block->device]
 				   .pool.served);
+	}
 	preload_unlock(state);
 	if (ok)
 		return GPUMEM_OK;
 	GPUMEM_IGNORE(served_gpumem.gpumem_free_own(address));
 	return GPUMEM_UNSUPPORTED;
+}
+
+static void break_promise(const struct block *block)
+{
+	struct preload_state *state = preload_lock();
+
+	named_settle(named_by(state, block->link), block->bytes);
+	preload_unlock(state);
 }
 
 /* False: the driver is to do it, and to say what is wrong. */
@@ -180,11 +189,12 @@ static bool serve(const struct request *request, struct block *block)
 	struct served_device *served = served_begin_open(request->device);
 	gpumem_status status = GPUMEM_UNSUPPORTED;
 
-	if (!served)
-		return false;
-	if (served->context == request->context)
+	if (served && served->context == request->context)
 		status = take(served, block);
-	served_end();
+	if (served)
+		served_end();
+	if (status != GPUMEM_OK)
+		break_promise(block);
 	if (is_no_memory(status))
 		failed(block);
 	return status == GPUMEM_OK || is_no_memory(status);

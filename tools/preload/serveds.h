@@ -28,6 +28,7 @@ struct served_device {
 struct named_pool {
 	const void *handle;
 	uint64_t bytes, high_bytes; /* that the program has of it here */
+	uint64_t promised_bytes;    /* that it will have, or not */
 	uint64_t reserved_high_bytes;
 	uint64_t most_bytes; /* that it may have; 0: any */
 	int device;
