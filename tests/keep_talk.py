@@ -74,7 +74,10 @@ CASES = {
 
 
 def own():
-    """What a process put that is alive, by a name with bytes behind its end."""
+    """What a process put that is alive, whatever it is called; by a name with bytes
+    behind its end."""
+    with open("/proc/self/comm", "w") as name:
+        name.write("a) 1\n(b")
     client = Client()
     print(client.says(message(PUT, name=b"own\0er", fds=1), [FILE]))
     client.send(message(GET, name=b"own"))

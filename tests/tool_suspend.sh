@@ -123,6 +123,15 @@ exits 1 "too little memory of the host" double "$suspend" "$one" "$two"
 is "$(states "$one" "$two")" "0 0 " "both run on"
 says "a sentence" "the host has too little memory"
 heal
+fails checkpoint "$two" 801
+fails restore "$one" 2
+exits 1 "and one that does not come back" double "$suspend" "$one" "$two"
+is "$(states "$one" "$two")" "2 0 " "stays away, and the other runs on"
+says "a sentence" "$one sleep: the devices have too little free memory for it"
+check "and one of the other" grep -q "$two sleep: the driver cannot take" \
+	"$scratch/err"
+heal
+exits 0 "it is resumed later" double "$resume" "$one"
 fails lock "$one" 401
 exits 1 "somebody else at it" double "$suspend" "$one" "$two"
 says "a sentence" "somebody else suspends or resumes it"
@@ -163,7 +172,12 @@ heal
 echo 0 >"$DOUBLE/$one"
 
 diag "who is meant"
-sh -c 'sleep 100 & echo $! >"$DOUBLE/child"; sleep 100 & echo $! >"$DOUBLE/other"
+# A name may have anything in it.
+odd="$scratch/a) 1
+(b"
+export odd
+ln -s "$(command -v sleep)" "$odd"
+sh -c '"$odd" 100 & echo $! >"$DOUBLE/child"; sleep 100 & echo $! >"$DOUBLE/other"
 wait' >/dev/null 2>&1 &
 parent=$!
 until [ -s "$DOUBLE/other" ]; do

@@ -12,9 +12,10 @@
  * before the one that is meant. */
 uint64_t owner_started(pid_t pid)
 {
-	char path[64], line[1024];
+	char path[64], text[1024];
 	uint64_t started = 0;
 	const char *end;
+	size_t bytes;
 	FILE *file;
 	char state;
 
@@ -22,8 +23,10 @@ uint64_t owner_started(pid_t pid)
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
-	end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	bytes = fread(text, 1, sizeof(text) - 1, file);
 	(void)fclose(file);
+	text[bytes] = '\0';
+	end = strrchr(text, ')');
 	if (!end ||
 	    sscanf(end + 1,
 		   " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "

@@ -107,6 +107,7 @@ static bool expect(struct member *member, enum driver_state one,
 	return false;
 }
 
+/* What cannot be brought back stays as it is, and says why. */
 static void undo(struct group *group)
 {
 	char why[DRIVER_WHY];
@@ -115,7 +116,8 @@ static void undo(struct group *group)
 		struct member *member = &group->members[i];
 
 		if (member->ours && member->state == DRIVER_CHECKPOINTED &&
-		    driver_restore(member->pid, why))
+		    driver_restore(member->pid,
+				   *member->why ? why : member->why))
 			member->state = DRIVER_LOCKED;
 	}
 	for (size_t i = 0; i < group->count; i++)

@@ -13,41 +13,43 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINE = 512 };
+enum { TEXT = 512 };
 
-/* The first line of /proc/PID/`file`; false: there is none. */
-static bool read_line(pid_t pid, const char *file, char line_out[LINE])
+/* How /proc/PID/`file` begins; a name in it may have several lines. False:
+ * there is none. */
+static bool read_text(pid_t pid, const char *file, char text_out[TEXT])
 {
 	char path[64];
 	FILE *stream;
-	bool ok;
+	size_t bytes = 0;
 
 	snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
 	stream = fopen(path, "re");
-	ok = stream && fgets(line_out, LINE, stream);
-	if (stream)
+	if (stream) {
+		bytes = fread(text_out, 1, TEXT - 1, stream);
 		(void)fclose(stream);
-	return ok;
+	}
+	text_out[bytes] = '\0';
+	return bytes;
 }
 
 void members_name(pid_t pid, char *name_out, size_t bytes)
 {
-	char line[LINE] = "";
+	char text[TEXT];
 
-	if (!read_line(pid, "comm", line))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	snprintf(name_out, bytes, "%s", line);
+	(void)read_text(pid, "comm", text);
+	text[strcspn(text, "\n")] = '\0';
+	snprintf(name_out, bytes, "%s", text);
 }
 
 uint64_t members_resident(pid_t pid)
 {
 	long page = sysconf(_SC_PAGESIZE);
-	char line[LINE];
+	char text[TEXT];
 	uint64_t pages;
 
-	if (page <= 0 || !read_line(pid, "statm", line) ||
-	    sscanf(line, "%*s %" SCNu64, &pages) != 1)
+	if (page <= 0 || !read_text(pid, "statm", text) ||
+	    sscanf(text, "%*s %" SCNu64, &pages) != 1)
 		return 0;
 	return pages * (uint64_t)page;
 }
@@ -55,13 +57,13 @@ uint64_t members_resident(pid_t pid)
 /* Behind the name, which may have anything in it. 0: it is gone. */
 static pid_t parent_of(pid_t pid)
 {
-	char line[LINE];
+	char text[TEXT];
 	const char *end;
 	long parent;
 
-	if (!read_line(pid, "stat", line))
+	if (!read_text(pid, "stat", text))
 		return 0;
-	end = strrchr(line, ')');
+	end = strrchr(text, ')');
 	return end && sscanf(end + 1, " %*c %ld", &parent) == 1 ? (pid_t)parent
 								: 0;
 }
