@@ -18,6 +18,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -49,21 +51,42 @@ static struct ledger *map(const char *path)
 	return ledger == MAP_FAILED ? NULL : ledger;
 }
 
-/* A process that has executed another program has an earlier one, too: their
- * names are in the order of time. */
+static void unmap(struct ledger *ledger)
+{
+	if (ledger)
+		munmap(ledger, sizeof(*ledger));
+}
+
+/* When it was made, in nanoseconds: behind the process's number. */
+static uint64_t time_of(const char *path)
+{
+	const char *behind = strchr(strrchr(path, '/'), '-');
+
+	return behind ? strtoull(behind + 1, NULL, 10) : 0;
+}
+
+/* A process that has executed another program has an earlier one, too, and so
+ * may one whose number it has now and whose gpumem-run was killed. */
 static struct ledger *newest(const glob_t *found, uint64_t pid)
 {
-	struct ledger *ledger = NULL;
+	struct ledger *newest = NULL;
+	uint64_t newest_time = 0;
 
-	for (size_t i = found->gl_pathc; !ledger && i-- > 0;) {
-		ledger = map(found->gl_pathv[i]);
-		if (ledger && (ledger->magic != LEDGER_MAGIC ||
-			       ledger->pid != pid || ledger->exited)) {
-			munmap(ledger, sizeof(*ledger));
-			ledger = NULL;
+	for (size_t i = 0; i < found->gl_pathc; i++) {
+		struct ledger *ledger = map(found->gl_pathv[i]);
+		uint64_t time = time_of(found->gl_pathv[i]);
+
+		if (ledger && ledger->magic == LEDGER_MAGIC &&
+		    ledger->pid == pid && !ledger->exited &&
+		    time >= newest_time) {
+			unmap(newest);
+			newest = ledger;
+			newest_time = time;
+		} else {
+			unmap(ledger);
 		}
 	}
-	return ledger;
+	return newest;
 }
 
 static struct ledger *find(uint64_t pid)
@@ -124,7 +147,6 @@ bool run_trim(pid_t pid)
 	else
 		ok = printf("gave back %s\n",
 			    human_bytes(text, ledger->trimmed_bytes)) > 0;
-	if (ledger)
-		munmap(ledger, sizeof(*ledger));
+	unmap(ledger);
 	return ok;
 }
