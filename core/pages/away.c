@@ -82,14 +82,8 @@ static struct gm_run run_at(const struct gm_heap *heap,
 /* Its pages keep their mark, and have no memory. */
 static void clear(struct gm_heap *heap, const struct gm_run *run)
 {
-	struct gm_page *page = gm_page_at(&heap->spans, run->start);
-	size_t count = run->count * run->pages;
-	uint64_t mark = page->seqno;
-
 	gm_handles_clear(heap, run);
-	for (size_t i = 0; i < count; i++)
-		page[i].seqno = mark;
-	heap->space->away.gone_pages += count;
+	heap->space->away.gone_pages += run->count * run->pages;
 }
 
 static void unmark_run(struct gm_heap *heap, const struct gm_run *run)
@@ -186,8 +180,8 @@ gpumem_status gm_away_unmap(struct gm_heap *heap, uint64_t *bytes_out)
 	return gm_first_end(&first);
 }
 
-static void set(struct gm_heap *heap, const struct gm_run *run,
-		const gpumem_page *pages)
+void gm_away_refill(struct gm_heap *heap, const struct gm_run *run,
+		    const gpumem_page *pages)
 {
 	gm_handles_set(heap, run, pages);
 	for (size_t i = 0; i < run->count; i++) {
@@ -204,17 +198,6 @@ static void set(struct gm_heap *heap, const struct gm_run *run,
 void gm_away_restore(struct gm_heap *heap, const struct gm_run *run,
 		     const gpumem_page *pages)
 {
-	set(heap, run, pages);
-	heap->space->away.pages -= run->count * run->pages;
-}
-
-void gm_away_refill(struct gm_heap *heap, const struct gm_run *run,
-		    const gpumem_page *pages)
-{
-	struct gm_page *page = gm_page_at(&heap->spans, run->start);
-	uint64_t mark = page->seqno;
-
-	set(heap, run, pages);
-	for (size_t i = 0; i < run->count * run->pages; i++)
-		page[i].seqno = mark;
+	gm_away_refill(heap, run, pages);
+	unmark_run(heap, run);
 }

@@ -9,6 +9,7 @@
  *
  *     page.seqno - GM_AWAY_BASE == the number of the sleep; no free is there
  *         that has not completed, and none is noted
+ *     of a handle all pages are away, or none; not always by one sleep
  *     page.handle == 0  =>  the memory is gone, and the addresses are no hole
  *
  * No extent there is FREE: what was, and what is freed meanwhile, is ASLEEP
@@ -69,7 +70,7 @@ void gm_away_return(struct gm_heap *heap, size_t pages, gpumem_page page);
  * away no more. */
 void gm_away_restore(struct gm_heap *heap, const struct gm_run *run,
 		     const gpumem_page *pages);
-/* The same, but they are away as before, and have memory. */
+/* The same, but they are away as before, each of its sleep, and have memory. */
 void gm_away_refill(struct gm_heap *heap, const struct gm_run *run,
 		    const gpumem_page *pages);
 

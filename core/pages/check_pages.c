@@ -95,6 +95,10 @@ static gpumem_status check_away(const struct gm_heap *heap, uint64_t *gone_out)
 
 		pages += gm_page_is_away(page);
 		*gone_out += gm_page_is_away(page) && !page->handle;
+		EXPECT(!page->handle || page->first ||
+			       gm_page_is_away(page) ==
+				       gm_page_is_away(page - 1),
+		       "a part of the handle at page %zu is away", i);
 	}
 	EXPECT(pages == away->pages && *gone_out == away->gone_pages,
 	       "%llu pages are away and %llu of them have no memory, the "

@@ -97,6 +97,12 @@ struct gm_run gm_handles_find(const struct gm_heap *heap,
 	return best;
 }
 
+/* What a page keeps: it is away still. */
+static uint64_t mark_of(const struct gm_page *page)
+{
+	return gm_page_is_away(page) ? page->seqno : 0;
+}
+
 void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
 		    const gpumem_page *pages)
 {
@@ -106,7 +112,8 @@ void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
 
 	for (size_t i = 0; i < run->count * run->pages; i++)
 		page[i] = (struct gm_page){.handle = pages[i / run->pages],
-					   .first = i % run->pages == 0};
+					   .first = i % run->pages == 0,
+					   .seqno = mark_of(&page[i])};
 	end = (size_t)(page - spans->page) + run->count * run->pages;
 	if (end > spans->high_page)
 		spans->high_page = end;
@@ -127,7 +134,7 @@ void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run)
 	struct gm_page *page = gm_page_at(&heap->spans, run->start);
 
 	for (size_t i = 0; i < run->count * run->pages; i++)
-		page[i] = (struct gm_page){0};
+		page[i] = (struct gm_page){.seqno = mark_of(&page[i])};
 	GM_RECORD(heap->record, GPUMEM_RECORD_UNMAP, run->start,
 		  gm_run_bytes(heap, run));
 }

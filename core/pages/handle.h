@@ -103,7 +103,8 @@ struct gm_run gm_handles_find(const struct gm_heap *heap,
 /* Of the latest free that touched one of these pages. */
 uint64_t gm_pages_seqno(const struct gm_page *page, size_t count);
 /* Puts handles that were just mapped into the table; says which lie in a run;
- * takes out of it those that are mapped no more, and records that. */
+ * takes out of it those that are mapped no more, and records that. What is away
+ * is so afterwards. */
 void gm_handles_set(struct gm_heap *heap, const struct gm_run *run,
 		    const gpumem_page *pages);
 void gm_handles_list(const struct gm_heap *heap, const struct gm_run *run,

@@ -278,6 +278,21 @@ static bool is_chosen(const struct gm_extent *extent,
 	}
 }
 
+/* With the handle that a wake before left there, which failed. */
+static gpumem_status add_page(const struct gm_heap *heap,
+			      const struct gm_page *page, uintptr_t at,
+			      struct gm_areas *areas)
+{
+	size_t bytes = heap->page_bytes, pages = 1;
+
+	if (page->handle) {
+		for (; !page->first; page--)
+			at -= bytes;
+		pages = gm_page_handle_pages(&heap->spans, page);
+	}
+	return gm_areas_add(areas, at, pages * bytes);
+}
+
 static gpumem_status add_pages(const struct gm_heap *heap,
 			       const struct gm_extent *extent,
 			       struct gm_areas *areas)
@@ -290,7 +305,7 @@ static gpumem_status add_pages(const struct gm_heap *heap,
 	for (; at < gm_extent_end(extent) && status == GPUMEM_OK;
 	     at += bytes, page++)
 		if (gm_page_is_away(page))
-			status = gm_areas_add(areas, at, bytes);
+			status = add_page(heap, page, at, areas);
 	return status;
 }
 

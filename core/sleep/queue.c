@@ -5,7 +5,8 @@
  * The streams of a sleep's own, on which it copies. Where the driver does not
  * say that their work is over, nothing that they may still read or write is
  * unmapped, freed or used again: they wait here until it does, and so does the
- * next sleep or wake. See parts.h.
+ * next sleep or wake. But for the blocks of a sleep that failed, which are the
+ * program's when the driver was asked once more. See parts.h.
  */
 #include "parts.h"
 #include "base/error.h"

@@ -210,9 +210,11 @@ static gpumem_status unmap(struct gm_heap *heap, uint64_t kept_bytes,
 	return status;
 }
 
-/* All is as it was. */
+/* All is as it was. A copy that the driver did not wait for may still read the
+ * blocks, which can be freed from here on: it is asked once more. */
 static void stand_up(struct gm_heap *heap, const struct gm_store *store)
 {
+	(void)gm_queues_settle(heap);
 	gm_heap_stop(heap);
 	gm_away_unmark(heap, store->number);
 	gm_plan_settle(heap);

@@ -95,12 +95,78 @@ static void run_again(void)
 	is_uint(sweep.bad, 0, "all is as it was");
 }
 
+static unsigned char *side[2];
+
+static void sides(const char *when)
+{
+	ok(is_marked(side[0], PAGE, 1) && is_marked(side[1], PAGE, 2), "%s",
+	   when);
+	is_status(gpumem_pool_check(scene.pool), GPUMEM_OK, "sound");
+}
+
+/* Two pages side by side, each of a sleep of its own, are in one handle after a
+ * wake that failed and cannot be undone. */
+static void one_handle(bool one_by_one)
+{
+	const uint32_t tags[] = {scene.keeps,
+				 tag_of("keeps too", GPUMEM_SLEEP_KEEP)};
+
+	device_start("64MiB", true);
+	scene.pool = new_pool(0);
+	for (uint32_t i = 0; i < 2; i++) {
+		side[i] = tagged_block(scene.pool, PAGE, tags[i], NULL);
+		mark_block(side[i], PAGE, i + 1);
+	}
+	is_ptr(side[1], side[0] + PAGE, "side by side");
+	must(sleep_with(scene.pool, tags[0], 0, NULL));
+	must(sleep_with(scene.pool, tags[1], 0, NULL));
+	must(gpumem_host_faults("copy@1:driver;unmap@1:driver"));
+	is_status(wake(scene.pool, 0), GPUMEM_DRIVER, "a wake fails");
+	must(gpumem_host_faults(NULL));
+	if (one_by_one) {
+		must(wake(scene.pool, tags[0]));
+		sides("what is on one handle wakes together");
+	}
+	must(sleep_all(scene.pool));
+	is_uint(reserved_of(scene.pool), 0, "both sleep again");
+	must(wake(scene.pool, 0));
+	sides("both are as they were");
+	must(gpumem_pool_destroy(scene.pool, GPUMEM_DESTROY_FORCE));
+	ok(device_end(), "all memory is back");
+}
+
+/* A copy that the driver does not wait for reads its block until it is over. */
+static void copy_goes_on(void)
+{
+	gpumem_stream busy;
+	void *block;
+
+	device_start("64MiB", true);
+	scene.pool = new_pool(0);
+	busy = new_stream();
+	for (int i = 0; i < 20; i++) {
+		block = new_block(scene.pool, 8 * MIB, busy);
+		must(gpumem_host_faults("stream_sync@1:driver"));
+		is_status(sleep_all(scene.pool), GPUMEM_DRIVER, "it fails");
+		must(gpumem_host_faults(NULL));
+		must(gpumem_free(block, busy));
+		must(gpumem_pool_trim(scene.pool, 0, NULL));
+		is_status(sleep_all(scene.pool), GPUMEM_OK, "nothing is lost");
+	}
+	must(gpumem_pool_destroy(scene.pool, GPUMEM_DESTROY_FORCE));
+	must(gpumem_stream_destroy(device, busy));
+	ok(device_end(), "all memory is back");
+}
+
 int main(void)
 {
 	alarm(300);
 	scene_tags();
 	sweep.suffix = "";
 	run_again();
+	one_handle(false);
+	one_handle(true);
+	copy_goes_on();
 	sweep_scene("a sleep", run_sleep, 10);
 	sweep_scene("a wake", run_wake, 10);
 	scene.flags = GPUMEM_SLEEP_PAGEABLE | GPUMEM_SLEEP_RETAIN;
