@@ -154,6 +154,23 @@ static void fail_each(int code, uint32_t flags)
 	is_uint(wrong, 0, "code %d: nothing is lost", code);
 }
 
+/* A copy whose end nobody confirms may write to its chunk when the pool is
+ * gone. */
+static void end_unsure(void)
+{
+	gpumem_pool *pool = NULL;
+	void *ptr;
+
+	MUST(gpumem_pool_create(device, NULL, &pool));
+	MUST(gpumem_alloc(pool, PAGE, NULL, &ptr));
+	driver.fakecuda_fault("cuStreamSynchronize", 1, true, 999);
+	is_status(gpumem_pool_sleep(pool, NULL, NULL), GPUMEM_DRIVER,
+		  "copies do not end");
+	MUST(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	is_uint(audit().pinned, 1, "their chunk outlives the pool");
+	driver.fakecuda_heal();
+}
+
 int main(void)
 {
 	char path[4096];
@@ -176,6 +193,7 @@ int main(void)
 	   "or else makes pinned memory");
 	for (int i = 0; i < BLOCKS; i++)
 		MUST(gpumem_free(block[i], NULL));
+	end_unsure();
 	is_status(gpumem_device_close(device), GPUMEM_OK, "close");
 	is_uint(audit().contexts + audit().used_bytes + audit().pinned, 0,
 		"nothing is left");

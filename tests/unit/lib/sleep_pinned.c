@@ -144,6 +144,55 @@ static uint64_t own_bytes(const char *field)
 	return kib * KIB;
 }
 
+/* Bytes of mappings that no child gets and that may have huge pages; 0: one of
+ * them does not begin at a huge page. */
+static uint64_t huge_bytes(void)
+{
+	unsigned long long from = 0, to = 0, first, last;
+	FILE *file = fopen("/proc/self/smaps", "r");
+	bool aligned = true;
+	uint64_t bytes = 0;
+	char line[512];
+
+	if (!file)
+		bail("/proc/self/smaps");
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%llx-%llx ", &first, &last) == 2) {
+			from = first;
+			to = last;
+		}
+		if (strncmp(line, "VmFlags:", 8) != 0 ||
+		    !strstr(line, " dc ") || !strstr(line, " hg "))
+			continue;
+		bytes += to - from;
+		aligned &= from % (2 * MIB) == 0;
+	}
+	(void)fclose(file);
+	return aligned ? bytes : 0;
+}
+
+/* One chunk ends within a huge page. */
+static void test_huge(void)
+{
+	uint64_t bytes;
+	void *odd;
+
+	if (access("/sys/kernel/mm/transparent_hugepage", F_OK)) {
+		skip("the system has no huge pages", 1);
+		return;
+	}
+	begin();
+	odd = new_block(pool, 300 * KIB, NULL);
+	must(sleep_under(NULL, GPUMEM_SLEEP_RETAIN));
+	bytes = huge_bytes();
+	must(wake(pool, 0));
+	must(gpumem_free(odd, NULL));
+	ok(bytes >= BLOCKS * MIB, "%llu bytes for huge pages", (ull)bytes);
+	must(sleep_under(NULL, 0));
+	must(wake(pool, 0));
+	end();
+}
+
 static void test_fork(void)
 {
 	uint64_t own;
@@ -208,6 +257,7 @@ int main(void)
 	test_refused("no_memory");
 	test_no_pages();
 	test_stays();
+	test_huge();
 	test_fork();
 	test_no_addresses();
 	return done_testing();
