@@ -90,7 +90,8 @@ static void draw_faults(char *text, size_t room, const char *slot)
 		"peer_query",	 "open_mapped",
 		"page_export",	 "page_create_shared",
 		"ipc_export",	 "view_create",
-		"page_import",	 "ipc_open"};
+		"page_import",	 "ipc_open",
+		"host_pin"};
 
 	if (!slot)
 		slot = slots[random_below(COUNT(slots))];

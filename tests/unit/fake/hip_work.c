@@ -64,6 +64,9 @@ static void test_blocks(void)
 	is_int(hip.hipFree(block), 0, "free");
 	is_int(hip.hipFree(block), 1, "no more: 1");
 	is_int(hip.hipHostFree(host), 0, "pinned");
+	is_int(hip.hipHostRegister(text, 64, 1), 0, "what is there, pinned");
+	is_uint(held().pinned, 1, "is known");
+	is_int(hip.hipHostUnregister(text), 0, "and no more");
 	is_int(hip.hipFree(shared), 0, "managed");
 	is_uint(held().allocs + held().pinned, 0, "all are gone");
 }
