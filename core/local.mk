@@ -177,6 +177,7 @@ liborder_la_SOURCES = \
 	core/order/arenas.c \
 	core/order/attempt.h \
 	core/order/capture.c \
+	core/order/check_fates.c \
 	core/order/check_uses.c \
 	core/order/events.c \
 	core/order/fence.c \

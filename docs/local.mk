@@ -200,6 +200,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/99-a-recording-says-what-repeats-in-4-bytes.md \
 	docs/decisions/100-peers-names-over-sleep.md \
 	docs/decisions/101-plan-what-repeats.md \
+	docs/decisions/103-a-tags-own-handles.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \

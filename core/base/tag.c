@@ -17,6 +17,7 @@ enum { LISTS = 1024 };
 
 /* Beside the rows, which are not written again. 0: nothing was said. */
 static _Atomic uint8_t sleeps[GM_TAGS_MAX];
+_Atomic uint16_t gm_tag_fates[GM_TAGS_MAX];
 
 struct row {
 	char *path;
@@ -97,6 +98,7 @@ static gpumem_status add(uint32_t parent, const char *name, size_t bytes,
 				    .parent = parent,
 				    .hash = hash,
 				    .next = atomic_load(list)};
+	atomic_store(&gm_tag_fates[number], (uint16_t)gm_tag_fate(parent));
 	atomic_store(&gm_tag_count, number);
 	atomic_store(list, (uint16_t)number);
 	*number_out = number;
@@ -180,18 +182,31 @@ uint32_t gm_tag_parent(uint32_t number)
 	return rows[number].parent;
 }
 
+/* What is inside a tag has a larger number. */
+static uint32_t fate_of(uint32_t number)
+{
+	return atomic_load(&sleeps[number]) ? number
+					    : gm_tag_fate(rows[number].parent);
+}
+
 void gm_tag_set_sleep(uint32_t number, gpumem_sleep sleep)
 {
+	uint32_t count;
+
+	pthread_mutex_lock(&mutex);
+	count = atomic_load(&gm_tag_count);
 	atomic_store(&sleeps[number], (uint8_t)sleep);
+	if (gm_tag_fate(number) != fate_of(number))
+		for (uint32_t i = number; i <= count; i++)
+			atomic_store(&gm_tag_fates[i], (uint16_t)fate_of(i));
+	pthread_mutex_unlock(&mutex);
 }
 
 gpumem_sleep gm_tag_sleep(uint32_t number)
 {
-	for (; number; number = rows[number].parent) {
-		uint8_t sleep = atomic_load(&sleeps[number]);
+	uint32_t fate = gm_tag_fate(number);
 
-		if (sleep)
-			return (gpumem_sleep)sleep;
-	}
-	return GPUMEM_SLEEP_KEEP;
+	gpumem_sleep sleep = (gpumem_sleep)atomic_load(&sleeps[fate]);
+
+	return sleep ? sleep : GPUMEM_SLEEP_KEEP;
 }

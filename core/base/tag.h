@@ -9,6 +9,7 @@
  *     1 <= number <= count < GM_TAGS_MAX; 0 is no tag
  *     parent(number) < number; the path of a tag begins with its parent's
  *     no two tags have one path
+ *     a tag's fate is itself if it has a word of a sleep, or else its parent's
  *
  * Finding a tag takes no lock; adding one takes the mutex of tag.c, under which
  * no other lock is taken. Rows stay in a forked child.
@@ -43,9 +44,19 @@ gpumem_status gm_tag_inside(uint32_t parent, const char *name, size_t bytes,
 gpumem_status gm_tag_of_path(const char *path, uint32_t *number_out);
 
 /* What becomes of the tag's blocks in a sleep: its own word, or that of the
- * nearest tag around it that has one, or KEEP. 0 is no tag. Any thread. */
+ * nearest tag around it that has one, which is its fate; without one KEEP. 0 is
+ * no tag. Any thread. */
 void gm_tag_set_sleep(uint32_t number, gpumem_sleep sleep);
 gpumem_sleep gm_tag_sleep(uint32_t number);
+
+/* The number of each tag's fate; 0: it has none. Written under the mutex. */
+extern _Atomic uint16_t gm_tag_fates[GM_TAGS_MAX];
+
+static inline uint32_t gm_tag_fate(uint32_t number)
+{
+	return atomic_load_explicit(&gm_tag_fates[number],
+				    memory_order_relaxed);
+}
 
 /* Of a number that is a tag's. */
 const char *gm_tag_path(uint32_t number);

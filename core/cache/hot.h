@@ -118,6 +118,8 @@ GM_HOT void *gm_hot_take(struct gm_local *local, struct gm_heap *heap,
 		if (!local->bin[class_index].count)
 			return NULL;
 		ptr = gm_local_pop(local, class, class_index, bytes, tag);
+	} else if (tag && gm_tag_fate(tag)) {
+		return NULL; /* it has pages of its own */
 	} else {
 		ptr = gm_local_pop_large(local, heap->unit, bytes, tag);
 	}

@@ -179,8 +179,8 @@ static gpumem_status check_indexes(const struct gm_heap *heap,
 		       "a stream has %llu free bytes that others do not find",
 		       (ull)arena->index.bytes);
 		EXPECT(arena->graph || arena->dropped ||
-			       gm_arenas_of_stream(heap->order,
-						   arena->stream) == arena,
+			       gm_arenas_of_fate(heap->order, arena->stream,
+						 arena->fate) == arena,
 		       "the stream %p is not found", arena->stream);
 		EXPECT(arena->completed <= arena->seqno &&
 			       arena->seqno <= heap->seqno,
@@ -327,6 +327,8 @@ gpumem_status gm_heap_check(struct gm_heap *heap)
 		status = gm_check_tags(heap);
 	if (status == GPUMEM_OK)
 		status = gm_check_uses(heap, &tally);
+	if (status == GPUMEM_OK)
+		status = gm_check_fates(heap);
 	if (status == GPUMEM_OK)
 		status = check_locals(heap, &tally);
 	if (status == GPUMEM_OK)

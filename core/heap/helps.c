@@ -45,6 +45,20 @@ static bool pass_soft_limit(struct climb *climb)
 	return has;
 }
 
+/* A part of a page beside blocks of another fate is better than nothing: these
+ * keep each other awake. */
+static bool mix_fates(struct climb *climb)
+{
+	struct gm_order *order = climb->heap->order;
+	bool helps;
+
+	pthread_mutex_lock(&climb->heap->mutex);
+	helps = order->apart && !order->mixed;
+	order->mixed |= helps;
+	pthread_mutex_unlock(&climb->heap->mutex);
+	return helps;
+}
+
 /* The stream waits. */
 static bool get_behind(const struct climb *climb, unsigned what)
 {
@@ -57,9 +71,9 @@ static bool get_behind(const struct climb *climb, unsigned what)
 		return false;
 	pthread_mutex_lock(&heap->mutex);
 	gm_locals_fold_own(heap, 0);
-	arena = gm_arena_find(heap, climb->request.stream);
-	helped = arena && gm_heap_get_behind(arena, NULL, &want,
-					     what | GM_BEHIND_EVERYWHERE);
+	helped = gm_heap_arena(heap, &climb->request, &arena) == GPUMEM_OK &&
+		 gm_heap_get_behind(arena, NULL, &want,
+				    what | GM_BEHIND_EVERYWHERE);
 	pthread_mutex_unlock(&heap->mutex);
 	return helped;
 }
@@ -159,6 +173,8 @@ static const struct help {
 } helps[] = {
 	{"a trim of this and the device's other pools", GPUMEM_SERVED_TRIMMED,
 	 .help = trim_all, .left_out = NO_WAIT | NO_GROW},
+	{"free memory beside blocks of another fate in a sleep",
+	 GPUMEM_SERVED_STREAMS, .help = mix_fates, .how = RECLAIMS_NOTHING},
 	{"the pressure callbacks", GPUMEM_SERVED_ASKED, .help = ask_program,
 	 .how = FREES_LIVE, .left_out = NO_GROW},
 	{"memory beyond the soft limit", GPUMEM_SERVED_SOFT,

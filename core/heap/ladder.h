@@ -85,7 +85,12 @@ gpumem_status gm_ladder_climb(struct gm_heap *heap, struct gm_attempt *attempt,
 struct gm_want gm_heap_want(const struct gm_heap *heap,
 			    const struct gm_request *request);
 
-/* take.c: a block, from what the sources have. Under the mutex, which may be
+/* take.c: whose free memory is for it. OK or NO_HOST_MEMORY. Under the mutex.
+ */
+gpumem_status gm_heap_arena(struct gm_heap *heap,
+			    const struct gm_request *request,
+			    struct gm_arena **arena_out);
+/* A block, from what the sources have. Under the mutex, which may be
  * released meanwhile. */
 gpumem_status gm_heap_take(struct gm_heap *heap, struct gm_attempt *attempt,
 			   const struct gm_request *request, void **ptr_out);

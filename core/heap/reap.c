@@ -52,8 +52,11 @@ void gm_heap_reap(struct gm_arena *receiver, const struct gm_attempt *attempt,
 	/* The stream of a growth under way may go meanwhile. */
 	if (!gm_growth_none(heap))
 		return;
-	for (; arena && most--; arena = next) {
+	for (; arena && most; arena = next) {
 		next = arena->next_dropped;
+		if (!gm_arenas_mix(arena, receiver))
+			continue;
+		most--;
 		gm_arena_poll(arena, attempt, false);
 		if (arena->completed != arena->seqno ||
 		    gm_slabs_make(receiver) != GPUMEM_OK)

@@ -96,7 +96,8 @@ static bool is_usable(const struct resize *resize, struct gm_extent *extent)
 		return false;
 	if (extent->arena == own && !resize->foreign)
 		return true;
-	return !extent->arena->graph && !own->graph && is_completed(extent);
+	return !extent->arena->graph && !own->graph &&
+	       gm_arenas_mix(extent->arena, own) && is_completed(extent);
 }
 
 /* What the thread's own cache has of the next `more` bytes is free memory then,

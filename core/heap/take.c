@@ -152,6 +152,20 @@ static gpumem_status take_larger(struct gm_heap *heap, struct gm_arena *arena,
 	return take_large(heap, arena, attempt, request, ptr_out);
 }
 
+/* What is large has the pages of its fate. A graph's memory is the graph's. */
+gpumem_status gm_heap_arena(struct gm_heap *heap,
+			    const struct gm_request *request,
+			    struct gm_arena **arena_out)
+{
+	gpumem_status status = gm_arena_of(heap, request->stream, arena_out);
+	uint32_t fate = gm_tag_fate(request->tag);
+
+	if (status != GPUMEM_OK || !fate || gm_request_is_small(request) ||
+	    (*arena_out)->graph || !gm_space_has_pages(heap))
+		return status;
+	return gm_arena_of_fate(*arena_out, fate, arena_out);
+}
+
 /* A block of the arena. *ptr_out stays NULL: begin anew. */
 typedef gpumem_status (*take_fn)(struct gm_heap *heap, struct gm_arena *arena,
 				 struct gm_attempt *attempt,
@@ -169,7 +183,7 @@ gpumem_status gm_heap_take(struct gm_heap *heap, struct gm_attempt *attempt,
 
 	do {
 		gm_locals_fold_own(heap, request->bytes);
-		status = gm_arena_of(heap, request->stream, &arena);
+		status = gm_heap_arena(heap, request, &arena);
 		if (status != GPUMEM_OK)
 			return status;
 		status = take(heap, arena, attempt, request, &ptr);

@@ -27,18 +27,43 @@ static void drain(struct gm_heap *heap)
 	gm_slabs_purge_all(heap);
 }
 
+static bool has_fate(const struct gm_heap *heap, uint32_t fate)
+{
+	const struct gm_arena *arena = heap->order->arenas;
+
+	while (arena && arena->fate != fate)
+		arena = arena->next;
+	return arena;
+}
+
+/* The same of each fate; where they mix the streams have joined all. */
+static void join_fates(struct gm_heap *heap, struct gm_arena *receiver)
+{
+	uint32_t count = atomic_load(&gm_tag_count);
+	struct gm_arena *of;
+
+	if (!heap->order->apart || heap->order->mixed)
+		return;
+	for (uint32_t fate = 1; fate <= count; fate++)
+		if (has_fate(heap, fate) &&
+		    gm_arena_of_fate(receiver, fate, &of) == GPUMEM_OK)
+			gm_heap_transfer(of, NULL, true);
+}
+
 /* A page may be free in two parts that belong to two streams. */
 static void join_streams(struct gm_heap *heap)
 {
 	struct gm_arena *receiver = heap->order->arenas;
 
-	while (receiver && receiver->dropped)
+	while (receiver && (receiver->dropped || receiver->fate))
 		receiver = receiver->next;
 	/* One that is no graph's, even if a graph has the stream now. With no
 	 * host memory for it, what they share stays for now. */
-	if (receiver ||
-	    gm_arena_create(heap, NULL, NULL, &receiver) == GPUMEM_OK)
-		gm_heap_transfer(receiver, NULL, true);
+	if (!receiver &&
+	    gm_arena_create(heap, NULL, NULL, &receiver) != GPUMEM_OK)
+		return;
+	gm_heap_transfer(receiver, NULL, true);
+	join_fates(heap, receiver);
 }
 
 void gm_heap_gather(struct gm_heap *heap)
@@ -70,6 +95,8 @@ gpumem_status gm_heap_trim(struct gm_heap *heap, uint64_t keep_bytes,
 	gm_counters_note_trim(&heap->counters);
 	status = gm_space_trim(heap, keep_bytes);
 	*released_out = budget->returned_bytes - before;
+	if (!heap->counters.reserved.current && !heap->space->away.pages)
+		heap->order->mixed = false;
 	GM_RECORD(heap->record, GPUMEM_RECORD_TRIM, *released_out, keep_bytes);
 	pthread_mutex_unlock(&heap->mutex);
 	pthread_mutex_unlock(&heap->policy->trim_mutex);

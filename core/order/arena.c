@@ -22,9 +22,9 @@ bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream)
 	return gm_arena_find(arena->heap, stream) == arena;
 }
 
-gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
-			      struct gpumem_graph *graph,
-			      struct gm_arena **arena_out)
+static gpumem_status create(struct gm_heap *heap, gpumem_stream stream,
+			    struct gpumem_graph *graph, uint32_t fate,
+			    struct gm_arena **arena_out)
 {
 	struct gm_arena *arena = calloc(1, sizeof(*arena));
 
@@ -34,12 +34,37 @@ gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
 	arena->heap = heap;
 	arena->stream = stream;
 	arena->graph = graph;
+	arena->fate = fate;
+	heap->order->apart |= fate != 0;
 	arena->fence_frees = GM_FENCE_FREES;
 	arena->idle = true;
 	gm_index_init(&arena->index, &heap->nodes, heap->spans.page_bytes);
 	gm_arenas_add(arena);
 	*arena_out = arena;
 	return GPUMEM_OK;
+}
+
+gpumem_status gm_arena_create(struct gm_heap *heap, gpumem_stream stream,
+			      struct gpumem_graph *graph,
+			      struct gm_arena **arena_out)
+{
+	return create(heap, stream, graph, 0, arena_out);
+}
+
+gpumem_status gm_arena_of_fate(struct gm_arena *arena, uint32_t fate,
+			       struct gm_arena **arena_out)
+{
+	struct gm_heap *heap = arena->heap;
+	gpumem_stream stream = arena->stream;
+
+	*arena_out = gm_arenas_of_fate(heap->order, stream, fate);
+	return *arena_out ? GPUMEM_OK
+			  : create(heap, stream, NULL, fate, arena_out);
+}
+
+bool gm_arenas_mix(const struct gm_arena *a, const struct gm_arena *b)
+{
+	return a->fate == b->fate || a->heap->order->mixed;
 }
 
 /* What else the driver may say is no reason to refuse a stream. */

@@ -17,6 +17,10 @@
  *     larger than GM_SEQNO_BASE
  *     public and with a free extent  =>  stocked
  *     public  =>  either dropped, or found by its stream
+ *     where there are pages, a large block is of the arena of its stream and of
+ *         the fate that its tag had by then (base/tag.h), unless a graph has
+ *         the stream; all else is of fate 0
+ *     !order->mixed  =>  no handle has anything of two fates
  *     of a live block: arena->stream is the stream that it was allocated on, or
  *         that one was dropped, and its work until then is covered by a fence
  *
@@ -93,6 +97,8 @@ struct gm_arena {
 	 * and it serves its stream only while it is routed. */
 	struct gpumem_graph *graph;
 	bool routed;
+	uint32_t fate; /* of its blocks in a sleep: a tag; 0: of all others */
+	uint64_t grown_bytes; /* that growths have mapped for it */
 	struct gm_index index;
 	uint64_t seqno, completed; /* newest free; newest known to be over */
 	unsigned unfenced;	   /* frees since it was last polled */
@@ -120,6 +126,15 @@ gpumem_status gm_arena_named(struct gm_heap *heap, gpumem_stream stream,
 			     struct gm_arena **arena_out);
 gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 			  struct gm_arena **arena_out);
+/* A public one's sibling for blocks of a fate, made when there is none. OK or
+ * NO_HOST_MEMORY. */
+gpumem_status gm_arena_of_fate(struct gm_arena *arena, uint32_t fate,
+			       struct gm_arena **arena_out);
+/* May what is free of one become the other's, as far as fates go? */
+bool gm_arenas_mix(const struct gm_arena *a, const struct gm_arena *b);
+/* check_fates.c, as extent/check.h has it: no handle is of two fates, unless
+ * they mix. */
+gpumem_status gm_check_fates(const struct gm_heap *heap);
 /* Those with free memory, but for private ones. */
 struct gm_arena *gm_arena_stocked(const struct gm_heap *heap);
 struct gm_arena *gm_arena_stocked_after(const struct gm_arena *arena);
@@ -254,9 +269,14 @@ void gm_arenas_unstock(struct gm_arena *arena);
 struct gm_arena *gm_arenas_turn(struct gm_heap *heap);
 /* How many turns meet all of them, or at most so many. */
 size_t gm_arenas_looks(const struct gm_heap *heap, size_t most);
-/* The public one of a stream, or that of a graph, or NULL. */
+/* The public one of a stream, and of a fate; any of a stream; that of a graph;
+ * or NULL. */
 struct gm_arena *gm_arenas_of_stream(const struct gm_order *order,
 				     gpumem_stream stream);
+struct gm_arena *gm_arenas_of_fate(const struct gm_order *order,
+				   gpumem_stream stream, uint32_t fate);
+struct gm_arena *gm_arenas_any(const struct gm_order *order,
+			       gpumem_stream stream);
 struct gm_arena *gm_arenas_of_graph(const struct gm_order *order,
 				    const struct gpumem_graph *graph,
 				    gpumem_stream stream);

@@ -18,14 +18,30 @@ static struct gm_arena **bucket_of(const struct gm_order *order,
 	return &order->bucket[(product >> 32) & (order->bucket_count - 1)];
 }
 
-struct gm_arena *gm_arenas_of_stream(const struct gm_order *order,
-				     gpumem_stream stream)
+struct gm_arena *gm_arenas_any(const struct gm_order *order,
+			       gpumem_stream stream)
 {
 	struct gm_arena *arena = *bucket_of(order, stream);
 
 	while (arena && arena->stream != stream)
 		arena = arena->next_of_bucket;
 	return arena;
+}
+
+struct gm_arena *gm_arenas_of_fate(const struct gm_order *order,
+				   gpumem_stream stream, uint32_t fate)
+{
+	struct gm_arena *arena = *bucket_of(order, stream);
+
+	while (arena && (arena->stream != stream || arena->fate != fate))
+		arena = arena->next_of_bucket;
+	return arena;
+}
+
+struct gm_arena *gm_arenas_of_stream(const struct gm_order *order,
+				     gpumem_stream stream)
+{
+	return gm_arenas_of_fate(order, stream, 0);
 }
 
 struct gm_arena *gm_arenas_of_graph(const struct gm_order *order,

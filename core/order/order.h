@@ -49,6 +49,9 @@ struct gm_order {
 	struct gm_pending pending;
 	struct gm_uses uses;
 	struct gm_events events;
+	bool apart; /* some arena has a fate */
+	bool mixed; /* memory was so short that free memory serves any fate; not
+		       before a trim leaves nothing are they apart again */
 	uint64_t completions; /* how often a poll found that work was over */
 	uint64_t idle_in_row; /* idle streams asked since a busy one */
 	uint64_t searches;    /* how many there were: see attempt.h */

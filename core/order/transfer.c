@@ -11,7 +11,7 @@ enum gm_terms gm_transfer_terms(const struct gm_arena *receiver,
 	const struct gm_arena *of = extent ? extent->arena : NULL;
 
 	if (!extent || !gm_extent_is(extent, GM_EXTENT_FREE) ||
-	    of == receiver || of->graph)
+	    of == receiver || of->graph || !gm_arenas_mix(receiver, of))
 		return GM_TERMS_NEVER;
 	if (among & GM_TERMS_DONE && gm_arena_completed(of, extent->seqno))
 		return GM_TERMS_DONE;

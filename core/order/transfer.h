@@ -9,7 +9,8 @@
  * the receiver queues from then on comes behind that work, and so does every
  * event recorded there. The host never waits.
  *
- * Nothing of a graph's comes or goes. The heap's mutex guards it.
+ * Nothing of a graph's comes or goes, and nothing of another fate unless they
+ * mix. The heap's mutex guards it.
  */
 #ifndef GM_ORDER_TRANSFER_H
 #define GM_ORDER_TRANSFER_H

@@ -36,7 +36,8 @@ static struct gm_arena *next_of(const struct gm_transfer *transfer,
 			gm_arenas_turn(transfer->receiver->heap);
 
 		--*looks_inout;
-		if (arena && arena != transfer->receiver)
+		if (arena && arena != transfer->receiver &&
+		    gm_arenas_mix(arena, transfer->receiver))
 			return arena;
 	}
 	return NULL;

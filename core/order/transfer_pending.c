@@ -75,7 +75,8 @@ static bool is_wanted(const struct gm_transfer *transfer, bool own,
 	if (transfer->is_wanted)
 		return freed->slab &&
 		       transfer->is_wanted(freed->slab, transfer->user);
-	return arena && (arena == transfer->receiver) == own && !arena->graph;
+	return arena && (arena == transfer->receiver) == own && !arena->graph &&
+	       gm_arenas_mix(arena, transfer->receiver);
 }
 
 static bool is_enough(const struct gm_transfer *transfer, uint64_t had)

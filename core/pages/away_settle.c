@@ -47,14 +47,14 @@ struct gm_extent *gm_away_cut(struct gm_heap *heap, struct gm_extent *extent,
 }
 
 /* What becomes of the pages of an ASLEEP extent. */
-enum fate {
+enum end {
 	STAYS,
 	FREES, /* it has memory */
 	GOES   /* its page is nobody's */
 };
 
-static enum fate fate_at(const struct gm_heap *heap,
-			 const struct gm_extent *extent, uintptr_t at)
+static enum end end_at(const struct gm_heap *heap,
+		       const struct gm_extent *extent, uintptr_t at)
 {
 	uintptr_t start = at & ~(uintptr_t)(heap->page_bytes - 1);
 	const struct gm_page *page = gm_page_at(&heap->spans, start);
@@ -68,16 +68,37 @@ static enum fate fate_at(const struct gm_heap *heap,
 	return GOES;
 }
 
-/* Where the part that begins with the extent, of one fate, ends. */
-static uintptr_t part_end(const struct gm_heap *heap,
-			  const struct gm_extent *extent, enum fate fate)
+/* Does what begins there begin within a handle? And does the extent end within
+ * one, of which more follows? */
+static bool begins_within(const struct gm_heap *heap, uintptr_t at)
 {
-	uintptr_t at = extent->address, end = gm_extent_end(extent);
+	return at & (heap->page_bytes - 1) ||
+	       !gm_page_begins(gm_page_at(&heap->spans, at));
+}
+
+static bool ends_within(const struct gm_heap *heap,
+			const struct gm_extent *extent)
+{
+	uintptr_t end = gm_extent_end(extent);
+
+	return end & (heap->page_bytes - 1) ||
+	       !gm_page_begins(gm_page_at(&heap->spans, end - 1) + 1);
+}
+
+/* Where the part that begins with the extent, of one end, is over. A handle is
+ * of one fate, so where there are several a part that becomes free is in one.
+ */
+static uintptr_t part_end(const struct gm_heap *heap,
+			  const struct gm_extent *extent, enum end end)
+{
+	uintptr_t at = extent->address, over = gm_extent_end(extent);
+	bool handles = heap->order->apart && end == FREES;
 
 	do
 		at = (at | (heap->page_bytes - 1)) + 1;
-	while (at < end && fate_at(heap, extent, at) == fate);
-	return at < end ? at : end;
+	while (at < over && end_at(heap, extent, at) == end &&
+	       !(handles && !begins_within(heap, at)));
+	return at < over ? at : over;
 }
 
 /* Any stream can have what comes back: nothing is at work there. NULL: no host
@@ -105,12 +126,32 @@ static void make_hole(struct gm_heap *heap, struct gm_extent *extent)
 	gm_hole_insert(heap, extent);
 }
 
+/* The receiver, or its sibling of the fate of what else is in the handle. */
+static struct gm_arena *receiver_there(struct gm_heap *heap,
+				       const struct gm_extent *extent,
+				       struct gm_arena *receiver)
+{
+	const struct gm_extent *beside = NULL;
+
+	if (!heap->order->apart)
+		return receiver;
+	if (begins_within(heap, extent->address))
+		beside = gm_extent_prev(&heap->nodes, extent);
+	else if (ends_within(heap, extent))
+		beside = gm_extent_next(&heap->nodes, extent);
+	return gm_arena_of_fate(receiver,
+				beside && beside->arena ? beside->arena->fate
+							: 0,
+				&receiver) == GPUMEM_OK
+		       ? receiver
+		       : NULL;
+}
+
 static void make_free(struct gm_heap *heap, struct gm_extent *extent,
 		      struct gm_arena *receiver)
 {
 	heap->space->away.parked_bytes -= extent->bytes;
-	(void)gm_arena_release(extent->arena ? extent->arena : receiver,
-			       extent);
+	(void)gm_arena_release(receiver, extent);
 }
 
 /* Takes in those behind it. */
@@ -136,12 +177,18 @@ static struct gm_extent *beyond(const struct gm_heap *heap,
 		       : next;
 }
 
-static void apply(struct gm_heap *heap, struct gm_extent *extent,
-		  enum fate fate, struct gm_arena *receiver)
+static void apply(struct gm_heap *heap, struct gm_extent *extent, enum end end,
+		  struct gm_arena *receiver)
 {
-	if (fate == GOES)
+	if (end == GOES)
 		make_hole(heap, extent);
-	else if (fate == FREES && (extent->arena || receiver))
+	if (end != FREES)
+		return;
+	if (extent->arena)
+		receiver = extent->arena;
+	else if (receiver)
+		receiver = receiver_there(heap, extent, receiver);
+	if (receiver)
 		make_free(heap, extent, receiver);
 }
 
@@ -155,17 +202,17 @@ static struct gm_extent *settle(struct gm_heap *heap, struct gm_extent *extent,
 	join(heap, extent);
 	after = beyond(heap, extent);
 	for (; extent; extent = rest) {
-		enum fate fate = fate_at(heap, extent, extent->address);
-		uintptr_t end = part_end(heap, extent, fate);
+		enum end end = end_at(heap, extent, extent->address);
+		uintptr_t to = part_end(heap, extent, end);
 
 		rest = NULL;
-		if (end < gm_extent_end(extent)) {
+		if (to < gm_extent_end(extent)) {
 			if (gm_nodes_reserve(&heap->nodes, 1) != GPUMEM_OK)
 				break;
 			rest = gm_extent_split(&heap->nodes, extent,
-					       end - extent->address);
+					       to - extent->address);
 		}
-		apply(heap, extent, fate, receiver);
+		apply(heap, extent, end, receiver);
 	}
 	return after;
 }

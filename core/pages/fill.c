@@ -150,6 +150,7 @@ static void settle(struct gm_heap *heap, struct gm_arena *arena,
 	gm_stale_commit(heap, filling->attempt);
 	if (!mapped)
 		return;
+	arena->grown_bytes += mapped;
 	gm_extent_set_seqno(extent,
 			    gm_pages_seqno(page, mapped / heap->page_bytes));
 	*extent_out = gm_arena_insert(arena, extent);

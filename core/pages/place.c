@@ -241,12 +241,12 @@ static void make_own(struct gm_arena *arena, struct gm_plan *plan)
 /* Where nothing of the heap moves the block's last handle is a large one, too,
  * and the next blocks take what is left of it. What other streams do not free a
  * graph would keep. */
-static void look_ahead(const struct gm_heap *heap,
-		       const struct gm_attempt *attempt,
+static void look_ahead(const struct gm_attempt *attempt,
 		       const struct gm_arena *arena, size_t bytes,
 		       struct gm_plan *plan)
 {
-	size_t pages = gm_price_ahead_pages(heap, attempt, plan->count, bytes);
+	const struct gm_heap *heap = arena->heap;
+	size_t pages = gm_price_ahead_pages(arena, attempt, plan->count, bytes);
 	size_t count;
 
 	if (!pages || arena->graph || plan->start != plan->hole->address)
@@ -275,7 +275,7 @@ static gpumem_status grow(struct gm_heap *heap, struct gm_attempt *attempt,
 		heap->space->budget.met_limit = true;
 	make_own(arena, plan);
 	if (ahead)
-		look_ahead(heap, attempt, arena, bytes, plan);
+		look_ahead(attempt, arena, bytes, plan);
 	plan->in_order = true;
 	plan->lets_go = !heap->space->growth.let_go;
 	return gm_plan_map(heap, attempt, arena, plan, bytes, extent_out);

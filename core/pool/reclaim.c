@@ -121,13 +121,14 @@ gpumem_status gm_pools_trim(uint64_t *released_out)
 	return gm_first_end(&first);
 }
 
-/* Its own, and those in which graphs have memory of it. */
+/* Its own, of each fate, and those in which graphs have memory of it. */
 static gpumem_status drop_arenas(struct gm_heap *heap, gpumem_stream stream)
 {
-	struct gm_arena *arena = gm_arenas_of_stream(heap->order, stream);
 	gpumem_status status = GPUMEM_OK;
+	struct gm_arena *arena;
 
-	if (arena) {
+	while (status == GPUMEM_OK &&
+	       (arena = gm_arenas_any(heap->order, stream))) {
 		status = gm_heap_drop(arena);
 		if (status == GPUMEM_OK)
 			gm_locals_drop(heap, arena);

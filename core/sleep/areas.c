@@ -27,23 +27,27 @@ static gpumem_status grow(void **list, size_t *room, size_t count, size_t bytes)
 }
 
 gpumem_status gm_areas_add(struct gm_areas *areas, uintptr_t start,
-			   size_t bytes)
+			   size_t bytes, uint32_t fate)
 {
 	struct gm_area *last =
 		areas->count ? &areas->area[areas->count - 1] : NULL;
-	uintptr_t end = start + bytes;
+	uintptr_t end = start + bytes,
+		  met = last ? last->start + last->bytes : 0;
 	gpumem_status status;
 
-	if (last && start <= last->start + last->bytes) {
-		if (end > last->start + last->bytes)
+	/* A page that two fates have a part of is the first one's. */
+	if (last && start < met && end > met && fate != last->fate)
+		start = met;
+	if (last && (end <= met || (start <= met && fate == last->fate))) {
+		if (end > met)
 			last->bytes = end - last->start;
 		return GPUMEM_OK;
 	}
 	status = grow((void **)&areas->area, &areas->room, areas->count,
 		      sizeof(*areas->area));
 	if (status == GPUMEM_OK)
-		areas->area[areas->count++] =
-			(struct gm_area){.start = start, .bytes = bytes};
+		areas->area[areas->count++] = (struct gm_area){
+			.start = start, .bytes = end - start, .fate = fate};
 	return status;
 }
 

@@ -10,10 +10,11 @@
 
 /* ---- lists: areas.c ---- */
 
-/* Ranges of addresses, in order, none of which meet. */
+/* Ranges of addresses, in order, none of which meet but those of two fates. */
 struct gm_area {
 	uintptr_t start;
 	size_t bytes;
+	uint32_t fate; /* of the blocks there, where new handles are for it */
 };
 
 struct gm_areas {
@@ -21,10 +22,10 @@ struct gm_areas {
 	size_t count, room;
 };
 
-/* Behind all that there are, or over the end of the last. OK or NO_HOST_MEMORY.
- */
+/* Behind all that there are, or over the end of the last, whose fate stays. OK
+ * or NO_HOST_MEMORY. */
 gpumem_status gm_areas_add(struct gm_areas *areas, uintptr_t start,
-			   size_t bytes);
+			   size_t bytes, uint32_t fate);
 void gm_areas_free(struct gm_areas *areas);
 
 /* What is kept of a range: `at` is where in the store. In order of both. */

@@ -204,7 +204,7 @@ static gpumem_status add_area(struct walk *walk, uintptr_t at, size_t bytes)
 		return gm_fail(GPUMEM_BUSY,
 			       "\"%s\" has pinned memory that is to sleep",
 			       pinned);
-	return gm_areas_add(&walk->taking->areas, at, bytes);
+	return gm_areas_add(&walk->taking->areas, at, bytes, 0);
 }
 
 static gpumem_status plan_span(struct walk *walk, const struct gm_span *span)
@@ -281,7 +281,7 @@ static bool is_chosen(const struct gm_extent *extent,
 /* With the handle that a wake before left there, which failed. */
 static gpumem_status add_page(const struct gm_heap *heap,
 			      const struct gm_page *page, uintptr_t at,
-			      struct gm_areas *areas)
+			      uint32_t fate, struct gm_areas *areas)
 {
 	size_t bytes = heap->page_bytes, pages = 1;
 
@@ -290,7 +290,7 @@ static gpumem_status add_page(const struct gm_heap *heap,
 			at -= bytes;
 		pages = gm_page_handle_pages(&heap->spans, page);
 	}
-	return gm_areas_add(areas, at, pages * bytes);
+	return gm_areas_add(areas, at, pages * bytes, fate);
 }
 
 static gpumem_status add_pages(const struct gm_heap *heap,
@@ -300,12 +300,13 @@ static gpumem_status add_pages(const struct gm_heap *heap,
 	size_t bytes = heap->page_bytes;
 	uintptr_t at = extent->address & ~(uintptr_t)(bytes - 1);
 	const struct gm_page *page = gm_page_at(&heap->spans, at);
+	uint32_t fate = extent->arena->fate;
 	gpumem_status status = GPUMEM_OK;
 
 	for (; at < gm_extent_end(extent) && status == GPUMEM_OK;
 	     at += bytes, page++)
 		if (gm_page_is_away(page))
-			status = add_page(heap, page, at, areas);
+			status = add_page(heap, page, at, fate, areas);
 	return status;
 }
 

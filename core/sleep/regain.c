@@ -40,7 +40,8 @@ static gpumem_status find_missing(struct take *take,
 		     at += heap->page_bytes, page++)
 			if (!page->handle)
 				status = gm_areas_add(&take->missing, at,
-						      heap->page_bytes);
+						      heap->page_bytes,
+						      areas->area[i].fate);
 	}
 	pthread_mutex_unlock(&heap->mutex);
 	return status;

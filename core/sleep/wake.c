@@ -49,7 +49,7 @@ static gpumem_status list_store(struct waking *waking, struct gm_store *store)
 		     at += page_bytes, page++)
 			if (page->seqno == GM_AWAY_BASE + store->number)
 				status = gm_areas_add(&coming->areas, at,
-						      page_bytes);
+						      page_bytes, 0);
 	}
 	waking->count += coming->areas.count > 0;
 	return status;

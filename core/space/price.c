@@ -189,7 +189,7 @@ size_t gm_price_handle_pages(const struct gm_heap *heap,
  * for, until more than this part of what is allocated has been freed since a
  * trim, or memory was short. Larger than else; but near a limit even
  * a few blocks that are freed after all are missed (decision 98). */
-enum { FREED_PART = 32, AHEAD_PART = 128 };
+enum { FREED_PART = 32, AHEAD_PART = 128, FATE_PART = 4 };
 
 static bool only_grows(const struct gm_heap *heap)
 {
@@ -216,19 +216,23 @@ static bool is_spared(const struct gm_heap *heap,
 	       all <= gm_limit_room(heap, attempt);
 }
 
-size_t gm_price_ahead_pages(const struct gm_heap *heap,
+size_t gm_price_ahead_pages(const struct gm_arena *arena,
 			    const struct gm_attempt *attempt, size_t pages,
 			    uint64_t bytes)
 {
+	const struct gm_heap *heap = arena->heap;
 	uint64_t reserved =
 		heap->counters.reserved.current / heap->page_bytes + pages;
 	uint64_t part =
 		part_of(heap, attempt, pages) *
 		(gm_limit_bytes(heap, attempt) < UINT64_MAX ? RESERVED_PART
 							    : AHEAD_PART);
-	size_t most = power_below(
-		least_of(heap->space->handle_pages, reserved / part));
+	uint64_t most = least_of(heap->space->handle_pages, reserved / part);
 
+	if (arena->fate)
+		most = least_of(most, arena->grown_bytes / heap->page_bytes /
+					      FATE_PART);
+	most = power_below(most);
 	if (!only_grows(heap))
 		return 0;
 	while (most > 1 && !is_spared(heap, attempt, pages, most, bytes))

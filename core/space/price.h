@@ -24,6 +24,8 @@
 
 #include "order/attempt.h"
 
+struct gm_arena;
+
 #define GM_PRICE_MOVE 1.0
 #define GM_PRICE_WAIT 2.0
 #define GM_PRICE_WAITS 3.0
@@ -60,8 +62,9 @@ size_t gm_price_handle_pages(const struct gm_heap *heap,
 
 /* The same for a heap that only grows, of which so many pages are multiples
  * then, for `bytes` that become active; 0: it does not, or too much would be
- * unused. */
-size_t gm_price_ahead_pages(const struct gm_heap *heap,
+ * unused. Of what a fate has it is at most a part, since no other block gets
+ * the rest. */
+size_t gm_price_ahead_pages(const struct gm_arena *arena,
 			    const struct gm_attempt *attempt, size_t pages,
 			    uint64_t bytes);
 

@@ -1964,8 +1964,10 @@ gpumem_tag_visit(gpumem_pool *pool,
  * word of their own, when they sleep: gpumem_pool_sleep(). 0: what the tag
  * around it says, and KEEP without one. It counts when the sleep begins, in
  * every pool; what sleeps already is not changed. Blocks that STAY keep the
- * memory of whole pages, of whatever else is on them. Any thread may call it at
- * any time. OK; INVALID: there is no such tag, it is 0, or no such word.
+ * memory of whole pages, of whatever else is on them. The tag's blocks of more
+ * than 16 KiB share no handle with others from its first word on: say it early.
+ * Any thread may call it at any time. OK; INVALID: there is no such tag, it is
+ * 0, or no such word.
  */
 GPUMEM_API GPUMEM_MUST_CHECK gpumem_status
 gpumem_tag_set_sleep(uint32_t tag, gpumem_sleep sleep);

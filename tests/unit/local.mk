@@ -215,6 +215,7 @@ lib_tests = \
 	tests/unit/lib/siblings \
 	tests/unit/lib/sleep \
 	tests/unit/lib/sleep_faults \
+	tests/unit/lib/sleep_fates \
 	tests/unit/lib/sleep_limit \
 	tests/unit/lib/sleep_oom \
 	tests/unit/lib/sleep_others \

@@ -100,13 +100,15 @@ class TorchMemorySaver:
             enable_cpu_backup, enable_disk_backup, cpu_backup_backend
         )
         _enable()
-        _core.tag_set_sleep(_core.tag_intern(_tag(kind, None)), WORDS[kind])
+        number = _core.tag_intern(_tag(kind, tag))
+        # Each region's own word, so that it has its own pages.
+        _core.tag_set_sleep(number, WORDS[kind])
         self._used[kind] = None
         outermost = self._outside.tag is None
         if outermost:
             self._outside.tag = _core.tag_get()
         try:
-            with _tagged(_core.tag_intern(_tag(kind, tag))):
+            with _tagged(number):
                 yield
         finally:
             if outermost:

@@ -40,9 +40,13 @@ class Allocator:
     def use_memory_pool(self, tag: Optional[str] = None) -> Iterator[None]:
         """What the thread allocates inside is of this pool."""
         tag = DEFAULT if tag is None else tag
+        number = _core.tag_intern(_path(tag))
+        if tag not in self._tags:
+            # A word of its own, so that it has its own pages.
+            _core.tag_set_sleep(number, "keep")
         self._tags[tag] = None
         before = _core.tag_get()
-        _core.tag_set(_core.tag_intern(_path(tag)))
+        _core.tag_set(number)
         try:
             yield
         finally:
