@@ -7,10 +7,10 @@
  * comes back; and of what it is made (sleep_parts.h). 8 and 32 GiB in blocks of
  * 1 KiB to 1 GiB to pinned memory that is retained; 8 GiB to ordinary memory,
  * and to such that is retained; 64 GiB that are dropped; 10 GiB among 90 GiB
- * that are free. With an argument also 8 GiB to a file in that folder. It
- * decides nothing but the content and what the device has. Takes a minute and a
- * half, 101 GiB of device memory and 40 GiB of the host's. Built and run by
- * tests/device/run.sh.
+ * that are free; 2 GiB of which each 64 KiB lie between as much that is free.
+ * With an argument also 8 GiB to a file in that folder. It decides nothing but
+ * the content and what the device has. Takes a minute and a half, 101 GiB of
+ * device memory and 40 GiB of the host's. Built and run by tests/device/run.sh.
  */
 #include "sleep_parts.h"
 
@@ -88,7 +88,7 @@ static const char ptx[] =
 	"ret;\n"
 	"}\n";
 
-enum { MOST = 20000, SMALL = 2048 };
+enum { MOST = 65536, SMALL = 2048 };
 
 static const size_t sizes[] = {1 * GIB,	 256 * MIB, 64 * MIB,  16 * MIB,
 			       4 * MIB,	 1 * MIB,   256 << 10, 64 << 10,
@@ -328,25 +328,30 @@ static void test_drop(void)
 	free_all();
 }
 
-static void test_sparse(void)
+/* Of so many blocks every nth lives. */
+static void test_sparse(const char *what, int blocks, size_t bytes, int nth)
 {
 	uint64_t sum;
 	int kept = 0;
 
-	for (int i = 0; i < 100; i++)
-		add(GIB);
-	for (int i = 0; i < 100; i++)
-		if (i % 10)
+	for (int i = 0; i < blocks; i++)
+		add(bytes);
+	for (int i = 0; i < blocks; i++)
+		if (i % nth)
 			must(gpumem_free((void *)(uintptr_t)block[i].at, NULL));
 		else
 			block[kept++] = block[i];
 	count = kept;
 	fill_all();
 	sum = sum_all();
-	tell("10 GiB of 100 sleep", sleep_ms(GPUMEM_SLEEP_RETAIN, NULL));
-	is_uint(slept.kept_bytes, 10 * GIB, "10 GiB were copied");
-	tell("they wake", wake_ms());
-	ok(sum_all() == sum, "they are as they were");
+	diag("%s", what);
+	for (int i = 0; i < 2; i++) {
+		tell("they sleep", sleep_ms(GPUMEM_SLEEP_RETAIN, NULL));
+		is_uint(slept.kept_bytes, (uint64_t)kept * bytes,
+			"what lives was copied");
+		tell("they wake", wake_ms());
+		ok(sum_all() == sum, "they are as they were");
+	}
 	free_all();
 }
 
@@ -364,7 +369,8 @@ int main(int argc, char **argv)
 	test_turns("8 GiB, retained", 8 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 3);
 	test_turns("32 GiB, retained", 32 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 2);
 	test_drop();
-	test_sparse();
+	test_sparse("10 GiB of 100", 100, GIB, 10);
+	test_sparse("2 GiB of 4, in runs of 64 KiB", 65536, 64 << 10, 2);
 	test_turns("8 GiB, pageable", 8 * GIB, GPUMEM_SLEEP_PAGEABLE, NULL, 2);
 	test_turns("8 GiB, pageable, retained", 8 * GIB,
 		   GPUMEM_SLEEP_PAGEABLE | GPUMEM_SLEEP_RETAIN, NULL, 3);

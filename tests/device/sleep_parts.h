@@ -6,13 +6,15 @@
  * gpumem: what the host takes to make pages and to copy between them and small
  * or large buffers, by threads; what it takes to pin memory, new from the
  * driver or the process's own; and what the driver takes to unmap and release
- * handles, by size, by call and by threads. Include this once.
+ * handles, by size, by call and by threads, and to copy many small runs one by
+ * one and by cuMemcpyBatchAsync(). Include this once.
  */
 #ifndef GPUMEM_TESTS_DEVICE_SLEEP_PARTS_H
 #define GPUMEM_TESTS_DEVICE_SLEEP_PARTS_H
 
 #include "calls.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,6 +254,79 @@ static void tell_driver(size_t bytes, int count, int at_a_call, int threads)
 	CALL(cuMemAddressFree(at, bytes * (size_t)count));
 }
 
+/* ---- many small copies ---- */
+
+/* As CUDA 12.8 has them; later drivers do, too. */
+struct batch_attributes {
+	int source_order; /* 1: the stream's */
+	struct {
+		int type, id;
+	} source, destination;
+	unsigned flags;
+};
+typedef CUresult (*batch_fn)(CUdeviceptr *destinations, CUdeviceptr *sources,
+			     size_t *bytes, size_t count,
+			     struct batch_attributes *attributes,
+			     size_t *first_of_attributes,
+			     size_t attributes_count, size_t *failed_out,
+			     CUstream stream);
+
+enum { BATCH_BYTES = 64 << 10, BATCH_COUNT = 1024, BATCHES = 32 };
+
+/* Every other 64 KiB of the device to the host; as many at a call as a chunk of
+ * a sleep has. */
+static double batch_ms(batch_fn batch, CUdeviceptr from, unsigned char *to,
+		       CUstream stream)
+{
+	static CUdeviceptr source[BATCH_COUNT], destination[BATCH_COUNT];
+	static size_t bytes[BATCH_COUNT];
+	struct batch_attributes attributes = {.source_order = 1};
+	size_t first = 0, failed;
+	double begin = now_ms();
+
+	for (size_t i = 0; i < (size_t)BATCHES * BATCH_COUNT; i++) {
+		size_t n = i % BATCH_COUNT;
+
+		source[n] = from + 2 * i * BATCH_BYTES;
+		destination[n] = (CUdeviceptr)(uintptr_t)to + i * BATCH_BYTES;
+		bytes[n] = BATCH_BYTES;
+		if (!batch)
+			CALL(cuMemcpyDtoHAsync(to + i * BATCH_BYTES, source[n],
+					       BATCH_BYTES, stream));
+		else if (n == BATCH_COUNT - 1)
+			CALL(batch(destination, source, bytes, BATCH_COUNT,
+				   &attributes, &first, 1, &failed, stream));
+	}
+	CALL(cuStreamSynchronize(stream));
+	return now_ms() - begin;
+}
+
+static void tell_batch(void)
+{
+	const size_t all = (size_t)BATCHES * BATCH_COUNT * BATCH_BYTES;
+	batch_fn batch;
+	CUdeviceptr from;
+	CUstream stream;
+	void *to;
+
+	*(void **)&batch = dlsym(RTLD_DEFAULT, "cuMemcpyBatchAsync");
+	CALL(cuMemAlloc(&from, 2 * all));
+	CALL(cuMemHostAlloc(&to, all, 0));
+	CALL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+	for (int i = 0; i < 3; i++) {
+		double one = batch_ms(NULL, from, to, stream);
+		double many = batch ? batch_ms(batch, from, to, stream) : 0;
+
+		diag("driver, 2 GiB in runs of 64 KiB, by one thread: a call "
+		     "each %.1f ms, %.1f GB/s; %d at a call %.1f ms, %.1f GB/s",
+		     one, (double)all / 1e6 / one, BATCH_COUNT, many,
+		     batch ? (double)all / 1e6 / many : 0);
+	}
+	CALL(cuStreamDestroy(stream));
+	CALL(cuMemFreeHost(to));
+	CALL(cuMemFree(from));
+}
+
 static void tell_parts(void)
 {
 	const int threads[] = {1, 4, 8, PARTS_THREADS};
@@ -271,6 +346,7 @@ static void tell_parts(void)
 		tell_driver(64 * MIB, PARTS_HANDLES, 64, 4);
 		tell_driver(1 * GIB, 16, 16, 1);
 	}
+	tell_batch();
 }
 
 #endif
