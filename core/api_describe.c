@@ -30,7 +30,8 @@ gpumem_status gpumem_pool_capacity(gpumem_pool *pool, gpumem_stream stream,
 		return status;
 	status = gm_check_struct(gpumem_capacity, capacity_out);
 	if (status == GPUMEM_OK)
-		status = gm_pool_capacity(pool, stream, &capacity);
+		status =
+			gm_pool_capacity(pool, stream, gm_local_tag, &capacity);
 	if (status == GPUMEM_OK)
 		gm_struct_copy(capacity_out, &capacity);
 	return status;

@@ -40,11 +40,11 @@ uint64_t gm_gives_others(const struct gm_inquiry *inquiry)
 uint64_t gm_gives_growth(const struct gm_inquiry *inquiry)
 {
 	return gm_space_now_bytes(inquiry->heap, NULL, inquiry->stream,
-				  inquiry->driver_bytes);
+				  inquiry->fate, inquiry->driver_bytes);
 }
 
 struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
-				    uint64_t driver_bytes)
+				    uint32_t tag, uint64_t driver_bytes)
 {
 	struct gm_inquiry inquiry = {
 		.heap = heap, .stream = stream, .driver_bytes = driver_bytes};
@@ -52,7 +52,9 @@ struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
 
 	gm_heap_gather(heap);
 	(void)gm_arenas_poll(heap);
-	inquiry.arena = gm_arena_find(heap, stream);
+	if (gm_space_has_pages(heap))
+		inquiry.fate = gm_tag_fate(tag);
+	inquiry.arena = gm_arena_find_fate(heap, stream, inquiry.fate);
 	capacity.most_bytes = gm_space_most_bytes(heap);
 	capacity.now_bytes = gm_sources_give(&inquiry);
 	pthread_mutex_unlock(&heap->mutex);

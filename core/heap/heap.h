@@ -170,11 +170,11 @@ struct gm_capacity {
 	uint64_t now_bytes;  /* at least: without waiting; 0: a small one may */
 };
 
-/* Without the mutex, of a block on `stream`, when the driver has so many bytes
- * free. Empties the caches of threads, as an allocation that finds nothing
- * would. */
+/* Without the mutex, of a block on `stream` and with a tag, when the driver has
+ * so many bytes free. Empties the caches of threads, as an allocation that
+ * finds nothing would. */
 struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
-				    uint64_t driver_bytes);
+				    uint32_t tag, uint64_t driver_bytes);
 
 /* Without the mutex: one purge step of decay if one is due; nothing while
  * another thread gives memory back. */

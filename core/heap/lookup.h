@@ -28,7 +28,8 @@ struct gm_lookup {
 struct gm_inquiry {
 	struct gm_heap *heap;
 	gpumem_stream stream;
-	const struct gm_arena *arena; /* the stream's; NULL: none yet */
+	uint32_t fate;
+	const struct gm_arena *arena; /* of both; NULL: none yet */
 	uint64_t driver_bytes;	      /* that the driver has free */
 };
 

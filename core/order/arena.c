@@ -17,6 +17,16 @@ struct gm_arena *gm_arena_find(struct gm_heap *heap, gpumem_stream stream)
 	return arena ? arena : gm_arenas_of_stream(heap->order, stream);
 }
 
+struct gm_arena *gm_arena_find_fate(struct gm_heap *heap, gpumem_stream stream,
+				    uint32_t fate)
+{
+	struct gm_arena *arena = gm_arena_find(heap, stream);
+
+	return arena && fate && !arena->graph
+		       ? gm_arenas_of_fate(heap->order, stream, fate)
+		       : arena;
+}
+
 bool gm_arena_serves(const struct gm_arena *arena, gpumem_stream stream)
 {
 	return gm_arena_find(arena->heap, stream) == arena;

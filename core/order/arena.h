@@ -126,6 +126,9 @@ gpumem_status gm_arena_named(struct gm_heap *heap, gpumem_stream stream,
 			     struct gm_arena **arena_out);
 gpumem_status gm_arena_of(struct gm_heap *heap, gpumem_stream stream,
 			  struct gm_arena **arena_out);
+/* The one that serves a stream's blocks of a fate, or NULL. */
+struct gm_arena *gm_arena_find_fate(struct gm_heap *heap, gpumem_stream stream,
+				    uint32_t fate);
 /* A public one's sibling for blocks of a fate, made when there is none. OK or
  * NO_HOST_MEMORY. */
 gpumem_status gm_arena_of_fate(struct gm_arena *arena, uint32_t fate,

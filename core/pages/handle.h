@@ -62,7 +62,8 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 uint64_t gm_pages_most_bytes(const struct gm_heap *heap);
 uint64_t gm_pages_now_bytes(struct gm_heap *heap,
 			    const struct gm_attempt *attempt,
-			    gpumem_stream stream, uint64_t driver_bytes);
+			    gpumem_stream stream, uint32_t fate,
+			    uint64_t driver_bytes);
 void gm_pages_record(const struct gm_heap *heap);
 gpumem_status gm_pages_open(struct gm_heap *heap, struct gpumem_device *peer);
 gpumem_status gm_pages_check_free(const struct gm_heap *heap,

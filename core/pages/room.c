@@ -40,13 +40,14 @@ static uint64_t range_bytes(const struct gm_heap *heap)
 	return longest;
 }
 
-/* The arena of the stream, if that may lend pages to itself, or NULL. */
+/* The arena of the stream and fate, if that may lend pages to itself, or NULL.
+ */
 static const struct gm_arena *lender_of(struct gm_heap *heap,
 					const struct gm_attempt *attempt,
-					gpumem_stream stream)
+					gpumem_stream stream, uint32_t fate)
 {
 	struct gm_arena *arena =
-		gm_stale_lender(heap, gm_arena_find(heap, stream));
+		gm_stale_lender(heap, gm_arena_find_fate(heap, stream, fate));
 
 	return arena && !gm_arena_capturing(arena, attempt) ? arena : NULL;
 }
@@ -54,9 +55,9 @@ static const struct gm_arena *lender_of(struct gm_heap *heap,
 /* What is completed, and what the stream may lend to itself besides. */
 static uint64_t movable_bytes(struct gm_heap *heap,
 			      const struct gm_attempt *attempt,
-			      gpumem_stream stream)
+			      gpumem_stream stream, uint32_t fate)
 {
-	const struct gm_arena *lender = lender_of(heap, attempt, stream);
+	const struct gm_arena *lender = lender_of(heap, attempt, stream, fate);
 	uint64_t completed = gm_handles_completed_bytes(heap, NULL), lent;
 
 	if (!lender || lender->completed == lender->seqno)
@@ -74,12 +75,13 @@ uint64_t gm_pages_most_bytes(const struct gm_heap *heap)
 
 uint64_t gm_pages_now_bytes(struct gm_heap *heap,
 			    const struct gm_attempt *attempt,
-			    gpumem_stream stream, uint64_t driver_bytes)
+			    gpumem_stream stream, uint32_t fate,
+			    uint64_t driver_bytes)
 {
 	uint64_t bytes = heap->space->spare_pages * heap->page_bytes;
 
 	if (!gm_capture_would_forbid(heap, attempt, stream))
-		bytes += movable_bytes(heap, attempt, stream);
+		bytes += movable_bytes(heap, attempt, stream, fate);
 	bytes = gm_limit_beside(heap, bytes, driver_bytes);
 	return least_of(block_in(heap, bytes), range_bytes(heap));
 }

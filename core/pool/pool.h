@@ -212,6 +212,7 @@ gpumem_status gm_pool_range_pin(struct gpumem_pool *pool, const void *ptr,
 
 /* pool_capacity.c: as gpumem_pool_capacity(). */
 gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
+			       uint32_t tag,
 			       struct gpumem_capacity *capacity_out);
 
 /* stats.c */

@@ -6,6 +6,7 @@
 #include "device/claim.h"
 
 gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
+			       uint32_t tag,
 			       struct gpumem_capacity *capacity_out)
 {
 	struct gpumem_memory memory = {.size = sizeof(memory)};
@@ -20,7 +21,7 @@ gpumem_status gm_pool_capacity(struct gpumem_pool *pool, gpumem_stream stream,
 	if (status != GPUMEM_OK)
 		return status;
 	room = gm_claim_room(pool->device);
-	capacity = gm_heap_capacity(heap, stream,
+	capacity = gm_heap_capacity(heap, stream, tag,
 				    memory.free_bytes < room ? memory.free_bytes
 							     : room);
 	*capacity_out =

@@ -186,8 +186,8 @@ static uint64_t fits_bytes(const struct gm_oom *oom)
 	struct gpumem_capacity capacity = {.size = sizeof(capacity)};
 	uint64_t room = gm_heap_tag_room(&oom->pool->heap, oom->request->tag);
 
-	if (gm_pool_capacity(oom->pool, oom->request->stream, &capacity) !=
-	    GPUMEM_OK)
+	if (gm_pool_capacity(oom->pool, oom->request->stream, oom->request->tag,
+			     &capacity) != GPUMEM_OK)
 		return 0;
 	return capacity.now_bytes < room ? capacity.now_bytes : room;
 }

@@ -152,6 +152,8 @@ void world_begin(void)
 		open_device(&world.device[i], i);
 	for (unsigned i = 1; i < TAGS; i++)
 		must(gpumem_tag_intern(tags[i], &world.tag[i]));
+	/* What is in "a" has handles of its own. */
+	must(gpumem_tag_set_sleep(world.tag[1], GPUMEM_SLEEP_KEEP));
 	for (unsigned i = 0; i < world.configuration.pools; i++)
 		pool_create(&world.pool[i]);
 	if (world.configuration.tell)
