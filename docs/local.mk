@@ -200,6 +200,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/99-a-recording-says-what-repeats-in-4-bytes.md \
 	docs/decisions/100-peers-names-over-sleep.md \
 	docs/decisions/101-plan-what-repeats.md \
+	docs/decisions/102-no-place-for-each-block.md \
 	docs/decisions/103-a-tags-own-handles.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
@@ -222,6 +223,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/95-sleep.md \
 	docs/lab/98-large-handles-while-a-pool-grows.md \
 	docs/lab/101-plan-what-repeats.md \
+	docs/lab/102-no-place-for-each-block.md \
 	docs/devices/README.md \
 	docs/install.md \
 	docs/sleeping.md \
