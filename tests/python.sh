@@ -73,6 +73,30 @@ print({x.split()[-1] for x in open("/proc/self/maps") if "libgpumem" in x})' |
 		grep -oE "/site-packages/[^']*"
 }
 
+# ---- what cannot work is told at once -----------------------------------------
+
+# refused CODE [VARIABLE=VALUE]: what building a wheel says after that code
+refused()
+{
+	code=$1
+	shift
+	env PYTHONPATH="$bindings" "$@" "$python" -c "
+import pathlib, sys, sysconfig, gpumem_build
+gpumem_build.make_library = lambda output, work: print('begun')
+$code
+gpumem_build.build_wheel(sys.argv[1])" "$scratch" 2>&1 | cut -d : -f 1,2
+}
+
+is "$(refused '' CC=/absent/cc)" "gpumem: there is no C compiler /absent/cc" \
+	"no C compiler"
+is "$(refused 'sysconfig.get_path = lambda name: "/absent"')" \
+	"gpumem: /absent/Python.h is missing" "no headers of Python"
+is "$(refused 'sysconfig.get_config_var = {"Py_GIL_DISABLED": 1}.get' |
+	cut -c 1-36)" "gpumem: this Python is free-threaded" "no stable interface"
+is "$(refused '' GPUMEM_BUILD=absent)" \
+	"gpumem: $(cd "$top_srcdir" && pwd -P)/absent, which GPUMEM_BUILD names, has no library" \
+	"a folder of the tree in which nothing was built"
+
 # ---- from the tree -----------------------------------------------------------
 
 export GPUMEM_BUILD="$top_builddir"

@@ -9,8 +9,8 @@ tools if zlib and jansson are, and extension modules for every Python from 3.9 o
 (abi3). What was left out, and why, is in its module gpumem._built. A source
 distribution carries the C sources too, in tree/, and needs nothing of this one.
 With GPUMEM_BUILD=FOLDER, in which `make` has been run, library, plugins and tools
-are taken from there; else they are compiled here. What is not here: an editable
-installation.
+are taken from there, else they are compiled here; a relative one is in the tree.
+What is not here: an editable installation.
 """
 
 import base64
@@ -29,8 +29,8 @@ from pathlib import Path
 import gpumem_prebuild
 import gpumem_tag
 import gpumem_tools
-from gpumem_compile import CXX, HERE, TREE, compile_all, leave_out, left_out
-from gpumem_compile import link, sources
+from gpumem_compile import C, CXX, HERE, TREE, built, compile_all, leave_out
+from gpumem_compile import left_out, link, sources
 
 PACKAGE = sorted([*HERE.glob("gpumem/**/*.py*"), HERE / "gpumem/py.typed"])
 EXTENSION = "_core.abi3.so"
@@ -88,6 +88,32 @@ def plugin_folder():
 
 
 # ---- compiling ---------------------------------------------------------------
+
+
+def check_needs():
+    """What is missing is told before minutes are spent."""
+    folder = built()
+    if folder and not (folder / ".libs/libgpumem.so.0").is_file():
+        raise SystemExit(
+            f"gpumem: {folder}, which GPUMEM_BUILD names, has no library: run "
+            "make there before"
+        )
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise SystemExit(
+            "gpumem: this Python is free-threaded and has no stable interface "
+            "(abi3), which the package needs: use one that is not"
+        )
+    python = sysconfig.get_path("include")
+    if not os.path.isfile(f"{python}/Python.h"):
+        raise SystemExit(
+            f"gpumem: {python}/Python.h is missing: install the headers of "
+            "Python (python3-dev in Debian)"
+        )
+    if not shutil.which(C[0]):
+        raise SystemExit(
+            f"gpumem: there is no C compiler {C[0]}: install one (gcc and "
+            "libc6-dev in Debian), or name it in CC"
+        )
 
 
 def compile_library(output, work):
@@ -172,14 +198,14 @@ def make_library(output, work):
     """The library and its plugins in the folder."""
     plugins = output / plugin_folder()
     plugins.mkdir(parents=True)
-    built = os.environ.get("GPUMEM_BUILD")
-    if built:
-        shutil.copy(Path(built, ".libs/libgpumem.so.0"), output)
-        for plugin in Path(built, ".libs", plugin_folder()).glob("*.so"):
+    folder = built()
+    if folder:
+        shutil.copy(folder / ".libs/libgpumem.so.0", output)
+        for plugin in (folder / ".libs" / plugin_folder()).glob("*.so"):
             shutil.copy(plugin, plugins)
         for name in PLUGINS:
             if not (plugins / f"{name}.so").is_file():
-                leave_out(name, f"{built} was configured without it")
+                leave_out(name, f"{folder} was configured without it")
         return
     compile_library(output, work)
     for name in PLUGINS:
@@ -195,11 +221,6 @@ def made_plugins(library):
 def make_extensions(output, library, work):
     """Both modules in the folder; the names of those that were made."""
     python = sysconfig.get_path("include")
-    if not os.path.isfile(f"{python}/Python.h"):
-        raise SystemExit(
-            f"gpumem: {python}/Python.h is missing: install the headers of "
-            "Python (python3-dev in Debian)"
-        )
     flags = [f"-I{TREE / 'include'}", f"-I{python}", "-Wall", "-Wextra"]
     # The symbols of Python are those of the program.
     beside = ["-Wl,-z,undefs", "-l:libgpumem.so.0", f"-L{library}"]
@@ -265,6 +286,7 @@ def prepare_metadata_for_build_wheel(folder, config_settings=None):
 
 def made_files(work):
     """{name in the wheel: path} of all that is compiled."""
+    check_needs()
     package = work / "gpumem"
     library = package / "lib"
     make_library(library, work)

@@ -27,6 +27,13 @@ C = words("CC", "cc") + ["-std=gnu11"] + words("CFLAGS", "-O2")
 CXX = words("CXX", "c++") + ["-std=c++17"] + words("CXXFLAGS", "-O2")
 
 
+def built():
+    """The folder GPUMEM_BUILD, in which `make` has been run, or None. pip calls
+    from a folder of its own, so a relative one is in the tree."""
+    named = os.environ.get("GPUMEM_BUILD")
+    return TREE / named if named else None
+
+
 def leave_out(name, why):
     """pip shows nothing of a build that works, so the package says it, too: the
     first line, and of a compiler's words the first that matters."""

@@ -14,7 +14,7 @@ import re
 import shutil
 from pathlib import Path
 
-from gpumem_compile import C, TREE, archive, compile_all, compiles
+from gpumem_compile import C, TREE, archive, built, compile_all, compiles
 from gpumem_compile import leave_out, left_out, link, link_program, run
 
 FRAGMENTS = ["core", "tools", "tools/run", "tools/preload", "tools/layer"]
@@ -185,7 +185,7 @@ class Built:
     """Those of a folder in which `make` has been run."""
 
     def __init__(self, folder):
-        self.folder = Path(folder)
+        self.folder = folder
         found = list(self.folder.glob("tools/gpumem_probe-*.o"))
         self.absent = "" if found else f"{folder} was configured without them"
 
@@ -221,7 +221,7 @@ def make_run(made, preload):
 
 def make_tools(output, library, plugins, work):
     """The tools in the folder; what gpumem-run preloads beside the plugins."""
-    folder = os.environ.get("GPUMEM_BUILD")
+    folder = built()
     made = Built(folder) if folder else Compiled(plugins, work)
     names = NAMES
     if not made.absent and not make_run(made, library / "gpumem"):
