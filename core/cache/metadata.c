@@ -8,7 +8,9 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* What is less than a first page is the chunk's own. */
 enum {
@@ -21,7 +23,7 @@ enum {
 struct gm_metadata_chunk {
 	struct gm_metadata_head head;
 	struct gm_metadata_chunk *next;
-	size_t used; /* bytes; beyond they were never written, or given up */
+	size_t used; /* bytes; beyond all is zero */
 	size_t live; /* pieces */
 };
 
@@ -167,6 +169,17 @@ gm_word *gm_metadata_make_word(const void *place)
 	return gm_metadata_word(place);
 }
 
+/* Whole pages go back to the system. They may be larger than a chunk's own
+ * part, and it refuses those that are locked, as after mlockall(). */
+static void make_zero(char *start, size_t bytes)
+{
+	size_t before = -(uintptr_t)start % (size_t)sysconf(_SC_PAGESIZE);
+
+	memset(start, 0, before);
+	if (madvise(start + before, bytes - before, MADV_DONTNEED))
+		memset(start + before, 0, bytes - before);
+}
+
 /* All its pieces are free: back to the system, but for the addresses. */
 static void give_up(struct gm_metadata *store, struct gm_metadata_chunk *chunk)
 {
@@ -180,8 +193,7 @@ static void give_up(struct gm_metadata *store, struct gm_metadata_chunk *chunk)
 		remove_free(store, piece);
 	}
 	chunk->used = OWN_BYTES;
-	(void)madvise((char *)chunk + OWN_BYTES, CHUNK_BYTES - OWN_BYTES,
-		      MADV_DONTNEED);
+	make_zero((char *)chunk + OWN_BYTES, CHUNK_BYTES - OWN_BYTES);
 	if (words_of(chunk))
 		(void)madvise(words_of(chunk), WORDS_BYTES, MADV_DONTNEED);
 }

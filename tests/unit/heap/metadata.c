@@ -6,9 +6,11 @@
 #include "fixture.h"
 #include "cache/metadata.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #if THREAD_SANITIZER
 int main(void)
@@ -18,7 +20,8 @@ int main(void)
 }
 #else
 
-static bool no_memory;
+static bool no_memory, locked;
+static size_t page_bytes = 4096; /* of the system */
 
 /* The system's, as the library sees it. */
 void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
@@ -30,6 +33,23 @@ void *mmap(void *address, size_t bytes, int protection, int flags, int fd,
 	}
 	return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd,
 			       offset);
+}
+
+int madvise(void *address, size_t bytes, int advice)
+{
+	if (locked || (uintptr_t)address % page_bytes) {
+		errno = EINVAL;
+		return -1;
+	}
+	return (int)syscall(SYS_madvise, address, bytes, advice);
+}
+
+long sysconf(int name)
+{
+	long (*own)(int);
+
+	*(void **)&own = dlsym(RTLD_NEXT, "sysconf");
+	return name == _SC_PAGESIZE ? (long)page_bytes : own(name);
 }
 
 enum { COUNT = 20000, CHUNK = GM_METADATA_CHUNK, SYSTEM_PAGE = 4096 };
@@ -116,23 +136,34 @@ static unsigned present(uintptr_t first, size_t bytes)
 	return count;
 }
 
-/* What is free stays mapped, and says zero: a free of it is still refused. */
-static void test_given_up(void)
+static bool is_zero(const unsigned char *at, size_t bytes)
+{
+	while (bytes && !*at)
+		at++, bytes--;
+	return !bytes;
+}
+
+/* What is free stays mapped, and says zero: a free of it is still refused. So
+ * many pages of the chunk stay; 0: any number. */
+static void test_given_up(const char *what, unsigned stay)
 {
 	enum { BIG = 64 * GM_METADATA_UNIT };
 	size_t chunks = store.chunk_count;
-	uintptr_t chunk;
+	unsigned char *chunk;
 
 	for (unsigned k = 0; k < 400; k++)
 		take(&piece[k], BIG, 1);
 	is_uint(store.chunk_count, chunks, "chunks that were empty are used");
-	chunk = (uintptr_t)piece[100].at & ~(uintptr_t)(CHUNK - 1);
-	ok(present(chunk, CHUNK) > 100, "and are memory again");
+	chunk = piece[100].at - (uintptr_t)piece[100].at % CHUNK;
+	ok(present((uintptr_t)chunk, CHUNK) > 100, "and are memory again");
 	for (unsigned k = 0; k < 400; k++)
 		give(&piece[k]);
-	is_uint(present(chunk, CHUNK), 1, "until they are empty");
-	is_uint(*(unsigned char *)(chunk + CHUNK / 2), 0, "then they read 0");
-	ok(gm_metadata_heap((void *)(chunk + CHUNK / 2)) == &heap,
+	if (stay)
+		is_uint(present((uintptr_t)chunk, CHUNK), stay,
+			"until they are empty, %s", what);
+	ok(is_zero(chunk + SYSTEM_PAGE, CHUNK - SYSTEM_PAGE),
+	   "then they read 0, %s", what);
+	ok(gm_metadata_heap(chunk + CHUNK / 2) == &heap,
 	   "and it is still known whose they were");
 	sound_store("given up");
 }
@@ -214,7 +245,13 @@ int main(void)
 	alarm(60);
 	test_none();
 	test_apart();
-	test_given_up();
+	test_given_up("where pages have 4 KiB", 1);
+	page_bytes = 65536;
+	test_given_up("where they have 64 KiB", 65536 / SYSTEM_PAGE);
+	locked = true;
+	test_given_up("where they are locked", 0);
+	locked = false;
+	page_bytes = SYSTEM_PAGE;
 	test_first();
 	test_check();
 	return done_testing();
