@@ -206,8 +206,9 @@ static bool read_sizes(struct host_config *config)
 {
 	const uint64_t most = UINT64_C(1) << 50;
 
-	if (!read_number("host.capacity", HOST_UNIT, most, &config->capacity) ||
-	    !read_power("host.page", HOST_UNIT, UINT64_C(1) << 30,
+	if (!read_number("host.capacity", gm_host_unit(), most,
+			 &config->capacity) ||
+	    !read_power("host.page", gm_host_unit(), UINT64_C(1) << 30,
 			&config->granularity) ||
 	    !read_power("host.alignment", 16, UINT64_C(1) << 30,
 			&config->alignment) ||
@@ -220,7 +221,7 @@ static bool read_sizes(struct host_config *config)
 	if (!config->max_alloc || config->max_alloc > config->capacity)
 		config->max_alloc = config->capacity;
 	if (!(config->caps & GPUMEM_CAP_VM))
-		config->granularity = HOST_UNIT;
+		config->granularity = gm_host_unit();
 	return true;
 }
 

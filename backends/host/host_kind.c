@@ -27,7 +27,7 @@ static gpumem_status check_kind(const struct host_device *device,
 
 static uint64_t round_up(uint64_t bytes)
 {
-	return (bytes + HOST_UNIT - 1) & ~(HOST_UNIT - 1);
+	return (bytes + gm_host_unit() - 1) & ~(gm_host_unit() - 1);
 }
 
 static gpumem_status map_memory(const struct host_device *device,

@@ -11,11 +11,16 @@
 
 #include <gpumem/backend.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 struct host_device;
 
-/* The unit of ordinary memory and of all file offsets here. */
-#define HOST_UNIT UINT64_C(4096)
+/* The unit of ordinary memory and of all file offsets here: what the system
+ * maps, 4 KiB on most, 64 KiB on others. */
+static inline uint64_t gm_host_unit(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
 
 /* ---- Files ------------------------------------------------------------- */
 

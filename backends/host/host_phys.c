@@ -49,12 +49,12 @@ void gm_host_phys_free(struct host_phys *phys)
  * that holds `bytes` is put into *span_out and its bin is returned. */
 static size_t bin_of(uint64_t bytes, uint64_t *span_out)
 {
-	uint64_t units = (bytes + HOST_UNIT - 1) / HOST_UNIT;
+	uint64_t unit = gm_host_unit(), units = (bytes + unit - 1) / unit;
 	unsigned e;
 	uint64_t m;
 
 	if (units < 8) {
-		*span_out = units * HOST_UNIT;
+		*span_out = units * unit;
 		return (size_t)units;
 	}
 	e = 60 - (unsigned)__builtin_clzll(units);
@@ -63,7 +63,7 @@ static size_t bin_of(uint64_t bytes, uint64_t *span_out)
 		m = 8;
 		e++;
 	}
-	*span_out = (m << e) * HOST_UNIT;
+	*span_out = (m << e) * unit;
 	return 8 * (size_t)e + (size_t)m;
 }
 

@@ -96,7 +96,8 @@ void gm_host_range_clear(struct host_ranges *ranges)
 gpumem_status gm_host_address_reserve(uint64_t bytes, uint64_t alignment,
 				      uint64_t *address_out)
 {
-	uint64_t extra = alignment > HOST_UNIT ? alignment - HOST_UNIT : 0;
+	uint64_t unit = gm_host_unit();
+	uint64_t extra = alignment > unit ? alignment - unit : 0;
 	uint64_t total, start, address, end;
 	void *at;
 

@@ -32,7 +32,7 @@ gpumem_status gm_host_memory_info(void *handle, struct gpumem_memory *memory)
 
 static uint64_t round_up(uint64_t bytes)
 {
-	return (bytes + HOST_UNIT - 1) & ~(HOST_UNIT - 1);
+	return (bytes + gm_host_unit() - 1) & ~(gm_host_unit() - 1);
 }
 
 /* How far into its mapping this allocation begins, and how the mapping must

@@ -44,6 +44,7 @@ host_tests = \
 	tests/unit/host/kinds \
 	tests/unit/host/memory \
 	tests/unit/host/options \
+	tests/unit/host/page \
 	tests/unit/host/peers \
 	tests/unit/host/pins \
 	tests/unit/host/raw \
