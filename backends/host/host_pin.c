@@ -60,7 +60,7 @@ gpumem_status gm_host_host_pin(void *handle, void *memory, uint64_t bytes)
 	if (!device->config.kind_bytes[GPUMEM_KIND_PINNED])
 		return gm_host_fail(GPUMEM_UNSUPPORTED,
 				    "the simulated device pins no memory");
-	if (touch.address % HOST_UNIT || !bytes)
+	if (touch.address % gm_host_unit() || !bytes)
 		return gm_host_fail(GPUMEM_INVALID,
 				    "0x%llx, %llu bytes: no whole pages",
 				    (unsigned long long)touch.address,

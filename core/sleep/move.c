@@ -156,6 +156,7 @@ gpumem_status gm_move_down(struct gm_heap *heap, struct gm_store *store)
 		return status;
 	start(move, gm_store_workers(store) - 1);
 	work(move);
+	store->pins = false;
 	return destroy(move);
 }
 

@@ -117,6 +117,7 @@ struct gm_store {
 	struct gm_pieces kept, zeros;
 	enum gm_store_kind kind;
 	bool retain;
+	bool pins; /* PINNED: some chunks are not there yet */
 	size_t chunk_bytes, chunk_count;
 	struct gm_chunk **chunk;   /* PINNED: where each is; NULL: not yet */
 	struct gm_chunk *ordinary; /* PAGEABLE: where all of it is */
@@ -146,9 +147,13 @@ void gm_store_close(struct gm_heap *heap, struct gm_store *store);
 void gm_stores_end(struct gm_heap *heap);
 
 /* How many threads copy it, each with a buffer if it is not PINNED. Those with
- * buffers are as slow as the host's memory, and more of them; the others make
- * the pages of new chunks. */
-enum { GM_STORE_WORKERS = 16, GM_STORE_PINNED_WORKERS = 8 };
+ * buffers are as slow as the host's memory, and more of them; so are those that
+ * make the pages of new chunks. Four keep the link busy. */
+enum {
+	GM_STORE_WORKERS = 16,
+	GM_STORE_PINNING_WORKERS = 8,
+	GM_STORE_PINNED_WORKERS = 4
+};
 size_t gm_store_workers(const struct gm_store *store);
 /* How many bytes a chunk has. */
 size_t gm_store_chunk(const struct gm_store *store, size_t number);

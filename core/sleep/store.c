@@ -89,8 +89,9 @@ static gpumem_status open_file(struct gm_store *store, const char *folder)
 
 size_t gm_store_workers(const struct gm_store *store)
 {
-	size_t most = store->kind == GM_STORE_PINNED ? GM_STORE_PINNED_WORKERS
-						     : GM_STORE_WORKERS;
+	size_t most = store->kind != GM_STORE_PINNED ? GM_STORE_WORKERS
+		      : store->pins		     ? GM_STORE_PINNING_WORKERS
+						     : GM_STORE_PINNED_WORKERS;
 
 	return store->chunk_count < most ? store->chunk_count : most;
 }
@@ -214,6 +215,7 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 	case GM_STORE_PINNED:
 		break;
 	}
+	store->pins = need_bytes(heap, store) > 0;
 	store->chunk = calloc(store->chunk_count, sizeof(*store->chunk));
 	return store->chunk ? GPUMEM_OK
 			    : gm_fail(GPUMEM_NO_HOST_MEMORY,
