@@ -154,6 +154,7 @@ void gm_sleep_end(struct gm_heap *heap)
 		struct gm_chunk *chunk = sleep->chunks;
 
 		sleep->chunks = chunk->next;
+		gm_chunk_abandon(chunk);
 		free(chunk);
 	}
 	gm_queues_forget(heap);

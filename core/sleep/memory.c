@@ -104,3 +104,9 @@ bool gm_chunk_unmake(struct gm_heap *heap, const struct gm_chunk *chunk)
 	munmap(chunk->memory, chunk->bytes);
 	return true;
 }
+
+void gm_chunk_abandon(const struct gm_chunk *chunk)
+{
+	if (chunk->maker == GM_CHUNK_OURS_PINNED)
+		(void)madvise(chunk->memory, chunk->bytes, MADV_DONTNEED);
+}

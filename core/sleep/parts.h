@@ -67,6 +67,9 @@ struct gm_chunk {
 gpumem_status gm_chunk_make(struct gm_heap *heap, struct gm_chunk *chunk);
 /* False: the driver does not take it back, and it stays as it is. */
 bool gm_chunk_unmake(struct gm_heap *heap, const struct gm_chunk *chunk);
+/* After that, at the end of the heap: its pages go when the driver has let go
+ * of them, and its addresses stay taken, since the driver knows them. */
+void gm_chunk_abandon(const struct gm_chunk *chunk);
 
 /* Of at least so many bytes: a retained one, or a new one. OK, NO_HOST_MEMORY,
  * NO_MEMORY, or another error of the driver. Without the mutex. */

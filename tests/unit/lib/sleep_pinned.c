@@ -193,6 +193,23 @@ static void test_huge(void)
 	end();
 }
 
+/* What is never unpinned costs the process addresses, not memory. */
+static void test_abandoned(void)
+{
+	uint64_t before;
+
+	begin();
+	must(sleep_under(NULL, GPUMEM_SLEEP_RETAIN));
+	must(wake(pool, 0));
+	before = own_bytes("RssAnon");
+	must(gpumem_host_faults("host_unpin@1+"));
+	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
+	must(gpumem_host_faults(NULL));
+	is_uint(pinned_bytes(), BLOCKS * MIB, "it is pinned after the pool");
+	ok(own_bytes("RssAnon") + BLOCKS * MIB / 2 < before, "without pages");
+	ok(device_end(), "nothing is left");
+}
+
 static void test_fork(void)
 {
 	uint64_t own;
@@ -257,6 +274,7 @@ int main(void)
 	test_refused("no_memory");
 	test_no_pages();
 	test_stays();
+	test_abandoned();
 	test_huge();
 	test_fork();
 	test_no_addresses();
