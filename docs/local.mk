@@ -202,6 +202,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/101-plan-what-repeats.md \
 	docs/decisions/102-no-place-for-each-block.md \
 	docs/decisions/103-a-tags-own-handles.md \
+	docs/decisions/106-a-sleep-pins-its-own-pages.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
@@ -234,6 +235,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/devices/h200-keras.txt \
 	docs/devices/h200-sleep.txt \
 	docs/devices/h200-suspend.txt \
+	docs/devices/h200-vllm.txt \
 	docs/devices/h200-busy.txt \
 	docs/devices/h200-frameworks.txt \
 	docs/devices/h200-limits.txt \
