@@ -316,6 +316,7 @@ libsleep_la_CFLAGS = $(FLOOR_CFLAGS)
 libsleep_la_SOURCES = \
 	core/sleep/areas.c \
 	core/sleep/chunks.c \
+	core/sleep/host_limit.c \
 	core/sleep/mark.c \
 	core/sleep/memory.c \
 	core/sleep/move.c \

@@ -138,10 +138,22 @@ struct gm_sleep {
 	struct gm_driver pinned; /* constant, but for its counters */
 };
 
+/* What the host's pages and O_DIRECT want. */
+static inline uint64_t gm_store_round(uint64_t bytes)
+{
+	return (bytes + 4095) & ~(uint64_t)4095;
+}
+
 /* Room for what store->kept says. OK; LIMIT: host_limit_bytes; NO_HOST_MEMORY;
  * INVALID: the folder. */
 gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 			    const struct gpumem_sleep_options *options);
+/* host_limit.c: what an open store asks for besides what is retained; and OK or
+ * LIMIT, whether that is within what all sleeps may hold (0: any), for which
+ * what is retained goes where that is enough. */
+uint64_t gm_store_needs(struct gm_heap *heap, const struct gm_store *store);
+gpumem_status gm_store_fit(struct gm_heap *heap, const struct gm_store *store,
+			   uint64_t limit_bytes);
 /* With all that it has; it may be open or not. Without the mutex. */
 void gm_store_close(struct gm_heap *heap, struct gm_store *store);
 

@@ -14,6 +14,7 @@
  *     pieces.c  what one of them copies of a chunk
  *     queue.c   the streams of these threads
  *     chunks.c  the host's memory, and what is retained of it
+ *     host_limit.c how much of it a sleep asks for
  *     memory.c  how a chunk of it is made, and pinned
  *     sleep.c   stop, plan, copy, unmap
  *     regain.c  a wake's memory: all of it or none

@@ -19,9 +19,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What the host's pages and O_DIRECT want. */
-enum { ALIGNMENT = 4096 };
-
 /* A chunk has so many pages, of no more bytes than these however large the
  * pool's are: the unit in which threads copy. Small where they copy it once
  * more, so that it is still in their caches. */
@@ -31,11 +28,6 @@ enum { PINNED_PAGES = 32, BUFFER_PAGES = 2, PAGE_MOST = 2 << 20 };
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
-
-static uint64_t round_up(uint64_t bytes)
-{
-	return (bytes + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-}
 
 /* Past the limit the kernel's signal would end the program. */
 static bool may_write(uint64_t bytes)
@@ -64,7 +56,7 @@ static gpumem_status make_file(struct gm_store *store, const char *folder)
 			       "what is to sleep cannot go to a file without a "
 			       "name in %s: %s",
 			       folder, strerror(errno));
-	error = allocate(store->fd, round_up(store->kept.bytes));
+	error = allocate(store->fd, gm_store_round(store->kept.bytes));
 	if (error && error != EOPNOTSUPP && error != EINVAL)
 		return gm_fail(GPUMEM_NO_HOST_MEMORY,
 			       "no room for %llu bytes of what is to sleep in "
@@ -96,95 +88,6 @@ size_t gm_store_workers(const struct gm_store *store)
 	return store->chunk_count < most ? store->chunk_count : most;
 }
 
-/* Pinned memory that is not there yet, for so many whole chunks and the rest of
- * one. Without a retained one of its own the rest may take a whole one's. */
-static uint64_t new_bytes(struct gm_heap *heap, size_t chunk_bytes,
-			  size_t whole, size_t rest_bytes)
-{
-	size_t retained =
-		gm_chunks_retained(heap, GM_CHUNK_PINNED, chunk_bytes);
-
-	if (rest_bytes && gm_chunks_retained(heap, GM_CHUNK_PINNED,
-					     rest_bytes) > retained) {
-		rest_bytes = 0;
-	} else if (rest_bytes && retained) {
-		rest_bytes = 0;
-		whole++;
-	}
-	return rest_bytes + (whole > retained ? whole - retained : 0) *
-				    (uint64_t)chunk_bytes;
-}
-
-static uint64_t ordinary_bytes(struct gm_heap *heap,
-			       const struct gm_store *store)
-{
-	uint64_t bytes = round_up(store->kept.bytes);
-
-	return store->kind != GM_STORE_PAGEABLE ||
-			       gm_chunks_retained(heap, GM_CHUNK_ORDINARY,
-						  (size_t)bytes)
-		       ? 0
-		       : bytes;
-}
-
-/* What it asks for besides what is retained. */
-static uint64_t need_bytes(struct gm_heap *heap, const struct gm_store *store)
-{
-	uint64_t bytes = store->kept.bytes;
-	size_t chunk_bytes = store->chunk_bytes;
-
-	if (store->kind == GM_STORE_PINNED)
-		return new_bytes(heap, chunk_bytes,
-				 (size_t)(bytes / chunk_bytes),
-				 (size_t)(bytes % chunk_bytes));
-	return new_bytes(heap, chunk_bytes, gm_store_workers(store), 0) +
-	       ordinary_bytes(heap, store);
-}
-
-/* And where nothing is. */
-static uint64_t whole_bytes(const struct gm_store *store)
-{
-	uint64_t bytes = store->kept.bytes;
-
-	if (store->kind == GM_STORE_PINNED)
-		return bytes;
-	return gm_store_workers(store) * (uint64_t)store->chunk_bytes +
-	       (store->kind == GM_STORE_PAGEABLE ? round_up(bytes) : 0);
-}
-
-static uint64_t left_bytes(uint64_t held_bytes, uint64_t limit_bytes)
-{
-	return held_bytes < limit_bytes ? limit_bytes - held_bytes : 0;
-}
-
-/* What is retained goes first where that is enough. */
-static gpumem_status check_limit(struct gm_heap *heap,
-				 const struct gm_store *store,
-				 uint64_t limit_bytes)
-{
-	_Atomic uint64_t *held = &heap->sleep->host_bytes;
-	uint64_t retained = gm_chunks_retained_bytes(heap), need, left;
-
-	need = need_bytes(heap, store);
-	left = left_bytes(*held, limit_bytes);
-	if (!limit_bytes || need <= left)
-		return GPUMEM_OK;
-	if (whole_bytes(store) <= left_bytes(*held - retained, limit_bytes)) {
-		gm_chunks_end(heap);
-		need = need_bytes(heap, store);
-		left = left_bytes(*held, limit_bytes);
-		if (need <= left)
-			return GPUMEM_OK;
-	}
-	return gm_fail(GPUMEM_LIMIT,
-		       "the sleep asks for %llu bytes of host memory, and %llu "
-		       "are left of the %llu that the pool's sleeps may hold: "
-		       "let it go to a file (`folder`), or drop some of it "
-		       "(gpumem_tag_set_sleep())",
-		       (unsigned long long)need, (unsigned long long)left,
-		       (unsigned long long)limit_bytes);
-}
-
 gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 			    const struct gpumem_sleep_options *options)
 {
@@ -203,7 +106,7 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 		(size_t)((bytes + store->chunk_bytes - 1) / store->chunk_bytes);
 	if (!bytes)
 		return GPUMEM_OK;
-	status = check_limit(heap, store, options->host_limit_bytes);
+	status = gm_store_fit(heap, store, options->host_limit_bytes);
 	if (status != GPUMEM_OK)
 		return status;
 	switch (store->kind) {
@@ -211,11 +114,12 @@ gpumem_status gm_store_open(struct gm_heap *heap, struct gm_store *store,
 		return open_file(store, options->folder);
 	case GM_STORE_PAGEABLE:
 		return gm_chunk_take(heap, GM_CHUNK_ORDINARY,
-				     (size_t)round_up(bytes), &store->ordinary);
+				     (size_t)gm_store_round(bytes),
+				     &store->ordinary);
 	case GM_STORE_PINNED:
 		break;
 	}
-	store->pins = need_bytes(heap, store) > 0;
+	store->pins = gm_store_needs(heap, store) > 0;
 	store->chunk = calloc(store->chunk_count, sizeof(*store->chunk));
 	return store->chunk ? GPUMEM_OK
 			    : gm_fail(GPUMEM_NO_HOST_MEMORY,
@@ -272,10 +176,11 @@ size_t gm_store_chunk(const struct gm_store *store, size_t number)
 
 void gm_store_expect(const struct gm_store *store, size_t number)
 {
+	uint64_t at = (uint64_t)number * store->chunk_bytes;
+	size_t bytes = (size_t)gm_store_round(gm_store_chunk(store, number));
+
 	if (store->kind == GM_STORE_PAGEABLE)
-		(void)madvise(store->ordinary->memory +
-				      (uint64_t)number * store->chunk_bytes,
-			      (size_t)round_up(gm_store_chunk(store, number)),
+		(void)madvise(store->ordinary->memory + at, bytes,
 			      MADV_POPULATE_WRITE);
 }
 
@@ -318,7 +223,7 @@ gpumem_status gm_store_write(const struct gm_store *store, size_t number,
 		return GPUMEM_OK;
 	}
 	if (transfer(store->fd, (unsigned char *)buffer,
-		     (size_t)round_up(bytes), (off_t)at, true))
+		     (size_t)gm_store_round(bytes), (off_t)at, true))
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_NO_HOST_MEMORY,
 		       "what is to sleep could not be written to its file: %s",
@@ -335,8 +240,8 @@ gpumem_status gm_store_read(const struct gm_store *store, size_t number,
 		memcpy(buffer, store->ordinary->memory + at, bytes);
 		return GPUMEM_OK;
 	}
-	if (transfer(store->fd, buffer, (size_t)round_up(bytes), (off_t)at,
-		     false))
+	if (transfer(store->fd, buffer, (size_t)gm_store_round(bytes),
+		     (off_t)at, false))
 		return GPUMEM_OK;
 	return gm_fail(GPUMEM_DRIVER,
 		       "what sleeps could not be read back from its file: %s",

@@ -1042,6 +1042,8 @@ gpumem_graph_destroy(gpumem_graph *graph, gpumem_stream stream);
  * When all fail, these follow, and the sources are tried again after each:
  *
  *   - a trim of this and the device's other pools
+ *   - free memory beside blocks of another fate in a sleep (of tags: see
+ *     gpumem_tag_set_sleep())
  *   - the pressure callbacks
  *   - memory beyond the soft limit
  *   - pending blocks, behind the work that uses them (the stream waits for

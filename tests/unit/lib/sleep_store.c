@@ -65,12 +65,14 @@ static void test_freed(void)
 	end();
 }
 
-/* Eight buffers of 8 MiB. */
+/* At most sixteen buffers of 4 MiB: a thread may have that of one that ended.
+ */
 static void test_large_pages(void)
 {
 	struct gpumem_pool_config config =
 		GPUMEM_INIT(struct gpumem_pool_config);
 	const size_t bytes = 96 * MIB;
+	uint64_t buffers;
 	void *block;
 
 	device_start("256MiB", true);
@@ -80,9 +82,11 @@ static void test_large_pages(void)
 	mark_block(block, bytes, 1);
 	must(sleep_with(pool, 0, GPUMEM_SLEEP_PAGEABLE | GPUMEM_SLEEP_RETAIN,
 			NULL));
-	is_uint(slept.host_bytes, bytes + 8 * 8 * MIB, "content and buffers");
-	is_uint(gpumem_host_kind_bytes(0, GPUMEM_KIND_PINNED), 8 * 8 * MIB,
-		"and no more is pinned than with small pages");
+	buffers = gpumem_host_kind_bytes(0, GPUMEM_KIND_PINNED);
+	ok(buffers && buffers <= 16 * 4 * MIB,
+	   "no more is pinned than with small pages: %llu bytes",
+	   (unsigned long long)buffers);
+	is_uint(slept.host_bytes, bytes + buffers, "content and buffers");
 	must(wake(pool, 0));
 	ok(is_marked(block, bytes, 1), "it is as it was");
 	end();
