@@ -24,7 +24,7 @@ static const size_t sizes[] = {1000, 20000, 3 * MIB, PAGE, 5 * MIB + 5000};
 static gpumem_device *device;
 static gpumem_pool *own;
 static unsigned char *block[BLOCKS];
-static unsigned char model[6 * MIB], seen[6 * MIB];
+static unsigned char model[BLOCKS][6 * MIB], seen[6 * MIB];
 static unsigned wrong;
 static bool unpinnable; /* the driver makes what it does not pin */
 
@@ -59,7 +59,8 @@ static size_t size_of(int i)
 static void model_of(int i)
 {
 	for (size_t k = 0; k < size_of(i); k++)
-		model[k] = (unsigned char)(k * 31 + (size_t)i * 7 + (k >> 8));
+		model[i][k] =
+			(unsigned char)(k * 31 + (size_t)i * 7 + (k >> 8));
 }
 
 static void make(void)
@@ -68,7 +69,7 @@ static void make(void)
 	for (int i = 0; i < BLOCKS; i++) {
 		MUST(gpumem_alloc(own, size_of(i), NULL, (void **)&block[i]));
 		model_of(i);
-		MUST(gpumem_copy(device, block[i], model, size_of(i), NULL));
+		MUST(gpumem_copy(device, block[i], model[i], size_of(i), NULL));
 		MUST(gpumem_stream_sync(device, NULL));
 	}
 }
@@ -78,10 +79,9 @@ static bool is_whole(void)
 	bool whole = true;
 
 	for (int i = 0; i < BLOCKS; i++) {
-		model_of(i);
 		MUST(gpumem_copy(device, seen, block[i], size_of(i), NULL));
 		MUST(gpumem_stream_sync(device, NULL));
-		whole &= !memcmp(seen, model, size_of(i));
+		whole &= !memcmp(seen, model[i], size_of(i));
 	}
 	return whole;
 }

@@ -108,8 +108,9 @@ static void sides(const char *when)
  * wake that failed and cannot be undone. */
 static void one_handle(bool one_by_one)
 {
-	const uint32_t tags[] = {scene.keeps,
-				 tag_of("keeps too", GPUMEM_SLEEP_KEEP)};
+	/* Without a word of their own, so that they may share it. */
+	const uint32_t tags[] = {tag_of("first", GPUMEM_SLEEP_INHERIT),
+				 tag_of("second", GPUMEM_SLEEP_INHERIT)};
 
 	device_start("64MiB", true);
 	scene.pool = new_pool(0);
