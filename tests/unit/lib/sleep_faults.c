@@ -161,7 +161,7 @@ static void copy_goes_on(void)
 
 int main(void)
 {
-	alarm(300);
+	alarm(900);
 	scene_tags();
 	sweep.suffix = "";
 	run_again();
