@@ -205,7 +205,6 @@ void gm_tag_set_sleep(uint32_t number, gpumem_sleep sleep)
 gpumem_sleep gm_tag_sleep(uint32_t number)
 {
 	uint32_t fate = gm_tag_fate(number);
-
 	gpumem_sleep sleep = (gpumem_sleep)atomic_load(&sleeps[fate]);
 
 	return sleep ? sleep : GPUMEM_SLEEP_KEEP;

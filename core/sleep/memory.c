@@ -3,9 +3,9 @@
 
 /*
  * The memory of one chunk: mapped here, and pinned by the driver if copies are
- * to run at the speed of the link, which takes a tenth of the time that the
- * driver's own pinned memory does. What it does not pin it is asked for. Lists
- * are chunks.c. No lock. See parts.h.
+ * to run at the speed of the link. Several threads have that much sooner than
+ * the driver's own pinned memory (decision 106). What it does not pin it is
+ * asked for. Lists are chunks.c. No lock. See parts.h.
  */
 #include "parts.h"
 #include "base/error.h"

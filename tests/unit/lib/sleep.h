@@ -32,6 +32,26 @@ LIB_USE bool is_marked(const void *ptr, size_t bytes, uint32_t number)
 	return true;
 }
 
+/* Blocks of a MiB, each marked with its place. */
+LIB_USE bool are_marked(void *const *block, unsigned count)
+{
+	bool whole = true;
+
+	for (unsigned i = 0; i < count; i++)
+		whole &= is_marked(block[i], MIB, i);
+	return whole;
+}
+
+/* On a device of its own, with handles of one page, which has 256 KiB. */
+LIB_USE gpumem_pool *small_pool(void)
+{
+	option("page", "256KiB");
+	option("host.page", "256KiB");
+	option("handle_max", "256KiB");
+	device_start("64MiB", true);
+	return new_pool(0);
+}
+
 LIB_USE bool is_zero(const void *ptr, size_t bytes)
 {
 	const unsigned char *byte = ptr;

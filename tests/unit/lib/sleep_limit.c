@@ -32,11 +32,7 @@ static gpumem_status sleep_within(uint32_t tag, uint32_t flags,
 /* 12 MiB of the first tag, 8 of the second. */
 static void begin(void)
 {
-	option("page", "256KiB");
-	option("host.page", "256KiB");
-	option("handle_max", "256KiB");
-	device_start("64MiB", true);
-	pool = new_pool(0);
+	pool = small_pool();
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		block[i] =
 			tagged_block(pool, MIB, i < 12 ? first : second, NULL);
@@ -44,18 +40,9 @@ static void begin(void)
 	}
 }
 
-static bool is_whole(void)
-{
-	bool whole = true;
-
-	for (unsigned i = 0; i < BLOCKS; i++)
-		whole &= is_marked(block[i], MIB, i);
-	return whole;
-}
-
 static void end(void)
 {
-	ok(is_whole(), "all is as it was");
+	ok(are_marked(block, BLOCKS), "all is as it was");
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
 	ok(device_end(), "nothing is left");
 }

@@ -18,24 +18,11 @@ static void *block[BLOCKS];
 
 static void begin(void)
 {
-	option("page", "256KiB");
-	option("host.page", "256KiB");
-	option("handle_max", "256KiB");
-	device_start("64MiB", true);
-	pool = new_pool(0);
+	pool = small_pool();
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		block[i] = new_block(pool, MIB, NULL);
 		mark_block(block[i], MIB, i);
 	}
-}
-
-static bool is_whole(void)
-{
-	bool whole = true;
-
-	for (unsigned i = 0; i < BLOCKS; i++)
-		whole &= is_marked(block[i], MIB, i);
-	return whole;
 }
 
 static uint64_t pinned_bytes(void)
@@ -45,7 +32,7 @@ static uint64_t pinned_bytes(void)
 
 static void end(void)
 {
-	ok(is_whole(), "all is as it was");
+	ok(are_marked(block, BLOCKS), "all is as it was");
 	is_uint(pinned_bytes(), 0, "nothing is pinned");
 	is_uint(stats_of(pool).sleep_host_bytes, 0, "the host has all");
 	must(gpumem_pool_destroy(pool, GPUMEM_DESTROY_FORCE));
@@ -90,7 +77,7 @@ static void test_refused(const char *how)
 	must(sleep_under(faults, GPUMEM_SLEEP_RETAIN));
 	must(wake(pool, 0));
 	is_uint(pinned_bytes(), BLOCKS * MIB, "some of each is retained");
-	ok(is_whole(), "with the same content");
+	ok(are_marked(block, BLOCKS), "with the same content");
 	is_status(sleep_under("host_pin@1+;kind_alloc@1+", 0), GPUMEM_OK,
 		  "and used again");
 	must(wake(pool, 0));
@@ -107,7 +94,7 @@ static void test_no_pages(void)
 	     "let it go to a file");
 	is_uint(stats_of(pool).sleeping.current, 0, "nothing sleeps");
 	is_uint(pinned_bytes(), 0, "nothing is pinned");
-	ok(is_whole(), "all is as it was");
+	ok(are_marked(block, BLOCKS), "all is as it was");
 	must(sleep_under(NULL, 0));
 	must(wake(pool, 0));
 	end();
@@ -232,7 +219,7 @@ static void test_fork(void)
 	}
 	close(ends[0]);
 	is_status(wake(pool, 0), GPUMEM_OK, "it wakes beside a child");
-	ok(is_whole(), "and has what it had");
+	ok(are_marked(block, BLOCKS), "and has what it had");
 	must(sleep_under(NULL, 0));
 	must(wake(pool, 0));
 	close(ends[1]);
