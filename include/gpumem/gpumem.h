@@ -730,11 +730,13 @@ struct gpumem_capacity {
 /*
  * A gpumem_alloc() of now_bytes on `stream` that is the next call on any pool
  * of the device succeeds, without waiting for a stream and without option
- * `wait`; one with flags, NO_WAIT included, may get less. It is a lower bound,
- * as far as the driver's own word is true of how much it has free, and as the
- * process has addresses: neither what pressure callbacks free nor what other
- * pools of the device have cached is counted, nor for pools that are not of the
- * kind DEVICE what the driver has. 0: a block of up to 16 KiB may still be had.
+ * `wait`, if the calling thread's tag stays what it is and no tag has a limit:
+ * what is free goes by what the tag says of a sleep. One with flags, NO_WAIT
+ * included, may get less. It is a lower bound, as far as the driver's own word
+ * is true of how much it has free, and as the process has addresses: neither
+ * what pressure callbacks free nor what other pools of the device have cached
+ * is counted, nor for pools that are not of the kind DEVICE what the driver
+ * has. 0: a block of up to 16 KiB may still be had.
  * Between this call and the allocation other threads and programs may take what
  * was free.
  *

@@ -24,16 +24,19 @@ void attack_gpumem_pool_device(void)
 	       "a pool of another device");
 }
 
-/* What it promises is tried, where nothing fails, by a block without a tag: it
- * knows of no limit of one. */
-static void try_now(struct pool *pool, gpumem_stream stream, uint64_t bytes)
+/* What it promises a thread without a tag is tried, where nothing fails: what
+ * is free goes by the tag's fate, and of a tag's limit it knows nothing. */
+static void try_now(struct pool *pool, gpumem_stream stream)
 {
+	struct gpumem_capacity room = GPUMEM_INIT(struct gpumem_capacity);
 	uint32_t tag = gpumem_tag_get();
 	void *ptr = NULL;
 
 	must(gpumem_tag_set(0));
-	expect(!gpumem_alloc(pool->handle, bytes, stream, &ptr),
-	       "%llu bytes cannot be had: %s", (ull)bytes, gpumem_error_text());
+	must(gpumem_pool_capacity(pool->handle, stream, &room));
+	expect(!gpumem_alloc(pool->handle, room.now_bytes, stream, &ptr),
+	       "%llu bytes cannot be had: %s", (ull)room.now_bytes,
+	       gpumem_error_text());
 	must(gpumem_free(ptr, stream));
 	must(gpumem_tag_set(tag));
 }
@@ -50,7 +53,7 @@ void attack_gpumem_pool_capacity(void)
 	expect(out->now_bytes <= out->max_alloc_bytes, "%llu now of %llu",
 	       (ull)out->now_bytes, (ull)out->max_alloc_bytes);
 	if (!world.faulty && index >= 0)
-		try_now(pool, stream, out->now_bytes);
+		try_now(pool, stream);
 }
 
 /* The braces of JSON that are open, outside strings: all are closed. */

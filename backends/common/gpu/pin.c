@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The gpumem developers */
 
 /*
- * Group HOST_PIN. Memory of the process's, whose pages are made here, by as many
- * threads as call: a driver that has to touch them does so for one at a time.
- * Keeps nothing; no lock.
+ * Group HOST_PIN. Memory of the process's, whose pages are made here, by as
+ * many threads as call: a driver that has to touch them does so for one at a
+ * time. Keeps nothing; no lock.
  */
 #include "plugin.h"
 
