@@ -54,6 +54,7 @@ for name in serves waits_for_the_stream another_stream_frees streams_of_threads 
 	served "$name, without virtual memory" $name
 done
 unset FAKECUDA_NO_VMM
+FAKECUDA_DECOMPRESSES=1 served "a pool for decompression" decompresses
 FAKECUDA_STRICT=1 served "contexts that do not mix" lagging
 FAKECUDA_ASYNC=1
 export FAKECUDA_ASYNC

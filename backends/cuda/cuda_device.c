@@ -10,12 +10,32 @@
 
 #include <string.h>
 
+/* A driver that does not know the attribute knows no such use either. */
+static gpumem_status read_uses(CUdevice device, CUmemAllocationProp *page)
+{
+	CUmemAllocationProp other = *page;
+	int algorithms = 0;
+	size_t granularity;
+	CUresult result = gpu.DeviceGetAttribute(&algorithms, CUDA_DECOMPRESSES,
+						 device);
+
+	if (result == CUDA_ERROR_INVALID_VALUE)
+		return GPUMEM_OK;
+	other.allocFlags.usage = CUDA_FOR_DECOMPRESSION;
+	if (result == CUDA_SUCCESS && algorithms &&
+	    gpu.MemGetAllocationGranularity(&granularity, &other,
+					    GPU_RECOMMENDED) == CUDA_SUCCESS)
+		*page = other;
+	return gpu_check(result, "cuDeviceGetAttribute %d", CUDA_DECOMPRESSES);
+}
+
 /*
  * Pages are plain memory of the device that nobody else can be given: to share
- * one has to be asked for when it is created. That a network adapter can reach
- * them has to be asked for as well, costs nothing, and is not to be missed when
- * the program, which does not know what its memory is made of, hands a block to
- * UCX or NCCL.
+ * one has to be asked for when it is created. So has what the driver's own
+ * allocations can by themselves, and what must not be missed when the program,
+ * which does not know what its memory is made of, hands a block to UCX, NCCL or
+ * nvCOMP: that a network adapter can reach it, and the device's engine for
+ * decompression, where it has one.
  */
 gpumem_status gpu_describe_page(CUdevice device, CUmemAllocationProp *page)
 {
@@ -33,7 +53,7 @@ gpumem_status gpu_describe_page(CUdevice device, CUmemAllocationProp *page)
 	page->location.type = CU_MEM_LOCATION_TYPE_DEVICE;
 	page->location.id = device;
 	page->allocFlags.gpuDirectRDMACapable = rdma != 0;
-	return GPUMEM_OK;
+	return read_uses(device, page);
 }
 
 /* A page at several addresses is what the programming guide calls virtual

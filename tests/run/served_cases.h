@@ -65,6 +65,7 @@ uint64_t used_bytes(void);
 	X(most_of_threads)                                                     \
 	X(passes_on)                                                           \
 	X(of_another_use)                                                      \
+	X(decompresses)                                                        \
 	X(devices)                                                             \
 	X(peers)                                                               \
 	X(peers_first)                                                         \

@@ -170,15 +170,39 @@ void most_of_threads(void)
 	TRUE(passed_on() == 0);
 }
 
-/* Memory for other uses, such as decompression, may be of another kind. */
-void of_another_use(void)
+static void *pool_for(unsigned char use, unsigned char more)
 {
-	struct pool_props props = {1, 0, 1, 0, NULL, 0, {1}};
-	void *stream = stream_new(), *pool;
+	struct pool_props props = {1, 0, 1, 0, NULL, 0, {use, more}};
+	void *pool;
 
 	OK(cu.cuMemPoolCreate(&pool, &props));
-	give(take_from(pool, MIB, stream), stream);
+	return pool;
+}
+
+/* Memory for uses that are not known may be of another kind. */
+void of_another_use(void)
+{
+	void *stream = stream_new();
+
+	give(take_from(pool_for(1, 0), MIB, stream), stream);
 	TRUE(passed_on() == 1);
+	give(take_from(pool_for(3, 0), MIB, stream), stream);
+	TRUE(passed_on() == 2);
+	give(take_from(pool_for(2, 1), MIB, stream), stream);
+	TRUE(passed_on() == 3);
+}
+
+/* What is served can be decompressed to, as what the driver gives. */
+void decompresses(void)
+{
+	void *stream = stream_new();
+	address block = take_from(pool_for(2, 0), MIB, stream);
+	int yes = 0;
+
+	TRUE(passed_on() == 0);
+	OK(cu.cuPointerGetAttribute(&yes, 21, block));
+	TRUE(yes);
+	give(block, stream);
 }
 
 /* Each device has a pool of its own. */
@@ -277,7 +301,7 @@ void described(void)
 	address block = take(3 * MIB, stream), base = 0, id = 0, next = 0;
 	address inside = block + 1000;
 	size_t bytes = 0, range = 0;
-	bool ipc = true;
+	int ipc = -1; /* a boolean, of which the driver writes four bytes */
 	int which[] = {1, 12, 17, 9}, ordinal = 7;
 	void *data[] = {&where, &range, &says, &ordinal};
 	char handle[64];

@@ -260,6 +260,7 @@ plugin_tests = \
 	tests/unit/cuda/load \
 	tests/unit/cuda/native \
 	tests/unit/cuda/near \
+	tests/unit/cuda/usage \
 	tests/unit/cuda/peers \
 	tests/unit/cuda/pins \
 	tests/unit/cuda/processes \

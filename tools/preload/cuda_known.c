@@ -161,7 +161,7 @@ static bool describe(const struct block *served, CUpointer_attribute which,
 		number = UINT64_C(1) << 63 | served->refs;
 		break;
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-		*(bool *)data = false;
+		*(int *)data = 0; /* in four bytes, as the driver */
 		return true;
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
 		number = served->key;

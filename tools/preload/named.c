@@ -46,20 +46,29 @@ static struct rest rest_of(const CUmemPoolProps *props)
 	return rest;
 }
 
-static bool is_plain(const CUmemPoolProps *props, const struct rest *rest)
+/* CU_MEM_POOL_CREATE_USAGE_HW_DECOMPRESS, in the first 16 bits: RMM asks for it
+ * of each driver that knows it, and what is served is fit for it (see
+ * backends/cuda/cuda_device.c). */
+#define FOR_DECOMPRESSION 0x2
+
+static bool is_plain(const CUmemPoolProps *props, struct rest rest)
 {
 	static const struct rest none;
+	uint16_t use;
 
+	memcpy(&use, rest.usage, sizeof(use));
+	use &= (uint16_t)~FOR_DECOMPRESSION;
+	memcpy(rest.usage, &use, sizeof(use));
 	return props->allocType == CU_MEM_ALLOCATION_TYPE_PINNED &&
 	       props->location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
 	       !props->handleTypes && count_is_device(props->location.id) &&
-	       !memcmp(rest->usage, none.usage, sizeof(none.usage));
+	       !memcmp(rest.usage, none.usage, sizeof(none.usage));
 }
 
 void named_add(CUmemoryPool pool, const CUmemPoolProps *props)
 {
 	struct rest rest = rest_of(props);
-	bool plain = is_plain(props, &rest);
+	bool plain = is_plain(props, rest);
 	struct preload_state *state = preload_lock();
 	struct named_pool *name = put(
 		state, pool, plain ? props->location.id : 0, rest.most_bytes);

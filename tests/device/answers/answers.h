@@ -27,6 +27,15 @@
 #define ASK(call) (question(#call), answer(call, NULL))
 /* With what it has written, as a text. */
 #define ASK_FOR(call, value) (question(#call), answer_value(call, &(value)))
+/* The same of an int that is yes or no. */
+#define ASK_YES(call, value)                                                   \
+	do {                                                                   \
+		CUresult result;                                               \
+                                                                               \
+		question(#call);                                               \
+		result = call;                                                 \
+		answer_bool(result, value != 0);                               \
+	} while (0)
 #define answer_value(result, place)                                            \
 	_Generic((place),                                                      \
 		int *: answer_int,                                             \
@@ -74,6 +83,7 @@ CUcontext start(void);
 	X(pools_of_host)                                                       \
 	X(handles)                                                             \
 	X(addresses)                                                           \
+	X(usage)                                                               \
 	X(streams)                                                             \
 	X(events)                                                              \
 	X(captures)                                                            \

@@ -113,19 +113,19 @@ static void ask_attributes(CUdeviceptr address)
 	uint64_t bytes = 0;
 	int ordinal = -9;
 	void *pointer = NULL;
-	unsigned char yes = 2;
+	int yes = 7; /* the driver writes all of it */
 
 	ASK_FOR(cuPointerGetAttribute(&pointer, 1, address), pointer);
 	ASK_FOR(cuPointerGetAttribute(&number, 2, address), number);
 	ASK_FOR(cuPointerGetAttribute(&pointer, 3, address), pointer);
 	ASK_FOR(cuPointerGetAttribute(&pointer, 4, address), pointer);
-	ASK_FOR(cuPointerGetAttribute(&yes, 8, address), yes);
+	ASK_YES(cuPointerGetAttribute(&yes, 8, address), yes);
 	ASK_FOR(cuPointerGetAttribute(&ordinal, 9, address), ordinal);
-	ASK_FOR(cuPointerGetAttribute(&yes, 10, address), yes);
+	ASK_YES(cuPointerGetAttribute(&yes, 10, address), yes);
 	ASK_FOR(cuPointerGetAttribute(&start_address, 11, address),
 		start_address);
 	ASK_FOR(cuPointerGetAttribute(&bytes, 12, address), bytes);
-	ASK_FOR(cuPointerGetAttribute(&yes, 13, address), yes);
+	ASK_YES(cuPointerGetAttribute(&yes, 13, address), yes);
 	ASK_FOR(cuPointerGetAttribute(&bytes, 14, address), bytes);
 }
 

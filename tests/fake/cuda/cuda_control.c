@@ -114,6 +114,13 @@ void fakecuda_host_node(int node)
 	fake_unlock();
 }
 
+void fakecuda_decompresses(int algorithms)
+{
+	fake_lock();
+	fake.decompresses = algorithms;
+	fake_unlock();
+}
+
 int fakecuda_pinned_node(void)
 {
 	int node;

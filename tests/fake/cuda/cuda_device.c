@@ -88,13 +88,16 @@ static CUresult uuid(CUuuid *uuid_out, CUdevice device)
 	return CUDA_SUCCESS;
 }
 
-/* CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID, which older headers do not have. */
-enum { HOST_NUMA_ID = 134 };
+/* CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID and _MEM_DECOMPRESS_ALGORITHM_MASK, which
+ * older headers do not have. */
+enum { HOST_NUMA_ID = 134, DECOMPRESS_ALGORITHMS = 136 };
 
 static int attribute(CUdevice_attribute which, CUdevice device)
 {
 	if ((int)which == HOST_NUMA_ID)
 		return fake.host_node;
+	if ((int)which == DECOMPRESS_ALGORITHMS)
+		return fake.decompresses;
 	switch (which) {
 	case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
 	case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:

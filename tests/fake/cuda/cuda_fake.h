@@ -80,6 +80,7 @@ struct fake_state {
 	bool initialised, shut_down, forked;
 	bool vmm, peers, async, stepping, strict;
 	int host_node;	 /* -1: none */
+	int decompresses; /* by which algorithms */
 	int pinned_node; /* see fakecuda_pinned_node() */
 	bool recycle;	   /* the next context gets `recycled` */
 	uint64_t recycled; /* the handle of the last that was destroyed */
@@ -148,10 +149,13 @@ bool fake_device_good(CUdevice device);
  */
 
 /* Physical memory: a piece of a memory file. Goes when nobody refers to it. */
+#define FAKE_FOR_DECOMPRESSION 2 /* of what handles and pools are used for */
+
 struct fake_chunk {
 	int fd;
 	bool own_fd;  /* for export, or imported: the whole file is this */
 	bool charged; /* gives its bytes back to the device when it goes */
+	bool decompresses; /* it may be used for that */
 	int device;
 	uint64_t offset, bytes;
 	unsigned refs;		    /* handles + mappings */
@@ -259,6 +263,7 @@ struct fake_pool {
 	bool shared;	/* made for other processes */
 	bool opened;	/* another's: it gives no memory */
 	bool on_host;	/* charged to no device */
+	bool decompresses; /* it was made for that */
 	unsigned refs;	/* its handle, and its blocks */
 	unsigned peers; /* bit for each device that may reach it */
 	int reuse[3];	/* as they were set; all make no difference here */

@@ -55,6 +55,8 @@ static CUresult new_handle(CUmemGenericAllocationHandle *handle_out,
 		return result;
 	}
 	handle->chunk->charged = true;
+	handle->chunk->decompresses =
+		prop->allocFlags.usage & FAKE_FOR_DECOMPRESSION;
 	handle->chunk->handle = handle;
 	*handle_out = handle->object.handle;
 	return CUDA_SUCCESS;

@@ -38,6 +38,25 @@ static unsigned handle_types(const struct fake_mapping *mapping)
 		       : 0;
 }
 
+/* CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE, which came with CUDA 12.8. */
+enum { DECOMPRESSES = 21 };
+
+static bool decompresses(const struct fake_region *region,
+			 const struct fake_mapping *mapping)
+{
+	if (mapping)
+		return mapping->chunk->decompresses;
+	return region->pool ? region->pool->decompresses
+			    : region->kind == FAKE_ALLOC;
+}
+
+/* In four bytes. (Seen; cuda.h says "a boolean".) */
+static CUresult yes_or_no(void *data, bool yes)
+{
+	*(int *)data = yes;
+	return CUDA_SUCCESS;
+}
+
 static CUresult address_or_refuse(void *data, bool yes, CUdeviceptr address)
 {
 	if (!yes)
@@ -70,23 +89,21 @@ static CUresult attribute(void *data, CUpointer_attribute which,
 	case CU_POINTER_ATTRIBUTE_HOST_POINTER:
 		return address_or_refuse(data, host_sees(region), address);
 	case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-		*(bool *)data = region->kind == FAKE_MANAGED;
-		return CUDA_SUCCESS;
+		return yes_or_no(data, region->kind == FAKE_MANAGED);
 	case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
 		*(int *)data =
 			mapping ? mapping->chunk->device : region->device;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-		*(bool *)data = region->kind == FAKE_ALLOC && !region->pool;
-		return CUDA_SUCCESS;
+		return yes_or_no(data,
+				 region->kind == FAKE_ALLOC && !region->pool);
 	case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: /* of a mapping: all of */
 		return address_or_refuse(data, true, region->start);
 	case CU_POINTER_ATTRIBUTE_RANGE_SIZE: /* the reservation (seen) */
 		*(size_t *)data = region->bytes;
 		return CUDA_SUCCESS;
 	case CU_POINTER_ATTRIBUTE_MAPPED:
-		*(bool *)data = true;
-		return CUDA_SUCCESS;
+		return yes_or_no(data, true);
 	case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
 		*(void **)data =
 			region->pool ? fake_handle_of(region->pool) : NULL;
@@ -94,6 +111,8 @@ static CUresult attribute(void *data, CUpointer_attribute which,
 	case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
 		*(uint64_t *)data = handle_types(mapping);
 		return CUDA_SUCCESS;
+	case DECOMPRESSES:
+		return yes_or_no(data, decompresses(region, mapping));
 	default:
 		return CUDA_ERROR_INVALID_VALUE;
 	}
@@ -118,7 +137,7 @@ static CUresult attributes(unsigned count, CUpointer_attribute *which,
 		case CU_POINTER_ATTRIBUTE_IS_MANAGED:
 		case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
 		case CU_POINTER_ATTRIBUTE_MAPPED:
-			*(bool *)data[i] = false;
+			(void)yes_or_no(data[i], false);
 			break;
 		default:
 			*(uint64_t *)data[i] = 0;

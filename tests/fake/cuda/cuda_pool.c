@@ -190,6 +190,7 @@ static bool is_place(const CUmemLocation *where)
 static CUresult create(CUmemoryPool *pool_out, const CUmemPoolProps *about)
 {
 	struct fake_pool *pool;
+	unsigned short use = 0;
 
 	if (!pool_out || !about ||
 	    about->allocType != CU_MEM_ALLOCATION_TYPE_PINNED ||
@@ -207,6 +208,8 @@ static CUresult create(CUmemoryPool *pool_out, const CUmemPoolProps *about)
 	pool->shared = about->handleTypes != 0;
 #if CUDA_VERSION >= 12020
 	pool->most_bytes = about->maxSize;
+	memcpy(&use, &about->maxSize + 1, sizeof(use));
+	pool->decompresses = use & FAKE_FOR_DECOMPRESSION;
 #endif
 	*pool_out = fake_handle_of(pool);
 	return CUDA_SUCCESS;

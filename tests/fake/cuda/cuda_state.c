@@ -40,6 +40,7 @@ void fake_configure(void)
 	fake.init_result = (int)fake_amount("FAKECUDA_INIT", 0);
 	fake.vmm = HAS_VMM && !fake_amount("FAKECUDA_NO_VMM", 0);
 	fake.host_node = -1;
+	fake.decompresses = (int)fake_amount("FAKECUDA_DECOMPRESSES", 0);
 	fake.peers = !fake_amount("FAKECUDA_NO_PEERS", 0);
 	fake.async = fake_amount("FAKECUDA_ASYNC", 0);
 	fake.stepping = fake_amount("FAKECUDA_STEPPING", 0);

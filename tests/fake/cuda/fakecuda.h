@@ -19,6 +19,7 @@
  *	FAKECUDA_INIT=100             what cuInit says; 0
  *	FAKECUDA_NO_VMM=1             devices without virtual memory
  *	FAKECUDA_NO_PEERS=1           no device sees another's memory
+ *	FAKECUDA_DECOMPRESSES=1       as fakecuda_decompresses(1)
  *	FAKECUDA_ASYNC=1              a thread for each stream
  *	FAKECUDA_STEPPING=1           as fakecuda_stepping(true)
  *	FAKECUDA_STRICT=1             streams, events and blocks are refused
@@ -70,6 +71,8 @@ FAKECUDA_API uint64_t fakecuda_pending(void *stream);
 FAKECUDA_API uint64_t fakecuda_waits(void);
 /* The NUMA node that is closest to each device from now on; -1: none. */
 FAKECUDA_API void fakecuda_host_node(int node);
+/* Devices decompress by these algorithms from now on; 0: they do not. */
+FAKECUDA_API void fakecuda_decompresses(int algorithms);
 /* The NUMA node that the thread preferred which took pinned memory last; -1: it
  * had no preference. */
 FAKECUDA_API int fakecuda_pinned_node(void);

@@ -44,6 +44,7 @@
 #define CONTROL_LIST(X)                                                        \
 	X(fakecuda_audit)                                                      \
 	X(fakecuda_calls)                                                      \
+	X(fakecuda_decompresses)                                               \
 	X(fakecuda_deinit)                                                     \
 	X(fakecuda_fault)                                                      \
 	X(fakecuda_heal)                                                       \
