@@ -100,10 +100,15 @@ PYTHON_TENSORFLOW= PYTHON_JAX= PYTHON_TORCH= exits 0 "all of it, of nothing" \
 	sh "$device/run_keras.sh" "$scratch" "$scratch/all"
 is "$(grep -c 'left out: nobody said' "$scratch/all/keras.txt")" 6 "is left out"
 
-# row ALLOCATOR CONTEXT BEFORE PEAK TRAINED CLEARED WAITED TRIMMED: MiB, of 1000 live
+# row ALLOCATOR CONTEXT BEFORE PEAK TRAINED CLEARED WAITED TRIMMED: MiB, of 1000 live.
+# gpumem-run runs over what $over has set.
+over=growth
 row()
 {
-	printf '{"set": "s", "program": "p", "way": "w", "turn": 0, "status": 0,
+	setting=$1
+	[ "$1" = run ] && setting=$over
+	printf '{"setting": {"%s": "1"}, ' "$setting"
+	printf '"set": "s", "program": "p", "way": "w", "turn": 0, "status": 0,
 "text": ["a"], "epoch_s": 1.0, "live_bytes": 1048576000, "long": true,
 "allocator": "%s", "context_mib": %d, "before_mib": %d, "peak_mib": %d,
 "trained_mib": %d, "cleared_mib": %d, "waited_mib": %d, "trimmed_mib": %d}' "$@" |
@@ -152,6 +157,12 @@ p, w, adopt: 200 MiB are left after a wait"
 judged "gpumem-run that changes memory" \
 	"p, w, run: trained, 3065 MiB, without it 3000
 p, w, run: cleared, 3065 MiB, without it 3000"
+{
+	row default 90000 90000 90000 90000 90000 90000 90000
+	row run 500 500 3065 3065 3065 3065 3065
+} >"$scratch/rows"
+judged "what another setting has is not compared with it" ""
+over=default
 {
 	row default 500 500 3000 3000 600 600 600
 	row run 500 500 3000 3000 3000 3000 600

@@ -5,13 +5,13 @@
 
     python3 tests/device/framework_memory.py BUILD --set tensorflow
 
-Each program of the set (keras_programs.py, jax_programs.py) runs with each of the
-set's allocators, in processes that follow one another, by turns, --turns times. The
-device is read from outside: with a context, at the most while it trains, trained,
-after what users call to clear memory, ten seconds later (under gpumem-run --adopt, in
-the first way of the first turn), and trimmed. --python=COMMAND runs the programs;
-BUILD is a folder in which `make` has been run. Needs a device that nobody else uses;
---tiny, which reads no device, needs none, and tries the programs.
+Each program of the set (keras_programs.py, jax_programs.py, pool_programs.py) runs
+with each of the set's allocators, in processes that follow one another, by turns,
+--turns times. The device is read from outside: with a context, at the most while it
+trains, trained, after what users call to clear memory, ten seconds later (under
+gpumem-run --adopt, in the first way of the first turn), and trimmed. --python=COMMAND
+runs the programs; BUILD is a folder in which `make` has been run. Needs a device that
+nobody else uses; --tiny, which reads no device, needs none, and tries the programs.
 
 --out=FILE gets a line of JSON for each program in each process; a table follows on
 the standard output (framework_table.py). The exit status is 0 if each program's text
@@ -36,6 +36,7 @@ WAIT = 10.5  # in which what is unused goes back by itself
 GROWTH = {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}
 SLOWLY = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 ALLOCATOR = "XLA_PYTHON_CLIENT_ALLOCATOR"
+DRIVER_POOL = {"PYTORCH_ALLOC_CONF": "backend:cudaMallocAsync"}
 UNDER = "run", "adopt", "adopt-platform"  # of gpumem-run
 ONCE = "growth", "run", "platform", "async-growth"  # of which one turn is enough
 KERAS = "keras_programs.py"
@@ -90,6 +91,10 @@ SETS = {
         {"default": {}, "growth": SLOWLY, "adopt": {}},
     ),
     "keras-torch": ([[KERAS, "dense"]], {"default": {}, "run": {}, "adopt": {}}),
+    "pools": (
+        [["pool_programs.py", each] for each in ("cupy", "rmm", "torch")],
+        {"default": DRIVER_POOL, "adopt": DRIVER_POOL},
+    ),
 }
 BACKENDS = {"keras-jax": "jax", "keras-torch": "torch"}
 
@@ -182,6 +187,7 @@ def finished(args, watch, job, running):
     child, report, errors = running
     row = {"set": args.set, "program": program[1], "allocator": allocator}
     row["turn"] = turn
+    row["setting"] = SETS[args.set][1][allocator]
     watch.meter.settled()  # the process before is gone
     rows = rows_of(args, watch, child, row)
     status = child.end()

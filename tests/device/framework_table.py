@@ -160,9 +160,16 @@ def adopted_wrong(about, row, lived, context):
 
 
 def differs(about, of):
-    """Of gpumem-run without --adopt, which changes no memory."""
-    same = of.get("growth", of.get("default", []))
-    for row, other in zip(of.get("run", []), same):
+    """Of gpumem-run without --adopt, which changes no memory that the same setting has
+    without it."""
+    runs = of.get("run", [])
+    same = [
+        row
+        for name in ("default", "growth")
+        for row in of.get(name, [])
+        if runs and row.get("setting") == runs[0].get("setting")
+    ]
+    for row, other in zip(runs, same):
         for name in ("trained", "cleared"):
             here, there = row[name + "_mib"], other[name + "_mib"]
             if abs(here - there) > SAME:
