@@ -125,6 +125,21 @@ read -r _ <"$scratch/ready"
 kill -TERM $pid
 wait $pid
 is $? 6 "a program that catches SIGTERM"
+# So is each other that can be sent, also one that stops who does not catch it, or
+# is meant for a fault. What a shell starts beside itself gets no SIGINT or SIGQUIT.
+lost=
+for number in $(seq 1 34) 64; do
+	case $number in 2 | 3 | 9 | 17 | 19 | 32 | 33) continue ;; esac
+	"$run" --report="$scratch/report" sh -c 'trap "exit 6" "$2"
+		echo >"$1"; while :; do sleep 0.1; done' - "$scratch/ready" \
+		$number &
+	pid=$!
+	read -r _ <"$scratch/ready"
+	kill -$number $pid
+	wait $pid
+	[ $? = 6 ] || lost="$lost $number"
+done
+is "$lost" "" "each other signal reaches the program, too"
 exits 0 "no folder is left" sh -c "! ls -d /dev/shm/gpumem-run-* \
 	2>/dev/null | xargs -r ls -d 2>/dev/null | grep -q \"gpumem-run-$pid\""
 

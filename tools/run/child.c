@@ -21,21 +21,6 @@
 
 enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
-/* Those that are sent to a process to tell it something. */
-static const int passed_on[] = {SIGHUP,	 SIGINT,  SIGQUIT, SIGTERM,  SIGUSR1,
-				SIGUSR2, SIGALRM, SIGCONT, SIGWINCH, SIGTSTP,
-				SIGURG,	 SIGPROF, SIGIO};
-
-static void watched(sigset_t *set_out)
-{
-	sigemptyset(set_out);
-	sigaddset(set_out, SIGCHLD);
-	for (size_t i = 0; i < sizeof(passed_on) / sizeof(*passed_on); i++)
-		sigaddset(set_out, passed_on[i]);
-	for (int i = SIGRTMIN; i <= SIGRTMAX; i++)
-		sigaddset(set_out, i);
-}
-
 static void execute(char **command)
 {
 	int code;
@@ -82,7 +67,8 @@ static bool came_to_both(const siginfo_t *info)
 {
 	return info->si_code == SI_KERNEL &&
 	       (info->si_signo == SIGINT || info->si_signo == SIGQUIT ||
-		info->si_signo == SIGTSTP || info->si_signo == SIGWINCH ||
+		info->si_signo == SIGTSTP || info->si_signo == SIGTTIN ||
+		info->si_signo == SIGTTOU || info->si_signo == SIGWINCH ||
 		info->si_signo == SIGHUP);
 }
 
@@ -93,7 +79,9 @@ bool run_child(char **command, struct run_end *end_out)
 	sigset_t set, mask;
 	siginfo_t info;
 
-	watched(&set);
+	/* All that can be sent. What the kernel sends for a fault of this
+	 * process's own ends it all the same. */
+	sigfillset(&set);
 	sigaction(SIGCHLD, &standard, &on_child);
 	sigprocmask(SIG_BLOCK, &set, &mask);
 	pid = fork();
@@ -117,7 +105,7 @@ bool run_child(char **command, struct run_end *end_out)
 
 void run_listen(void)
 {
-	static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+	static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 	sigset_t set;
 
 	sigemptyset(&set);
