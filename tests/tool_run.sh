@@ -417,6 +417,33 @@ is "$(cat "$scratch/out2")" "done
 status 0" "and the program is not ended for that"
 is "$(sed -n 2p "$scratch/report")" "no process that was followed allocated GPU memory" \
 	"then nothing is counted"
+
+# ---- AddressSanitizer, whose runtime wants to be first --------------------------
+
+cat >"$scratch/wrong.c" <<'END'
+#include <stdlib.h>
+int main(int count, char **values)
+{
+	volatile char *block = malloc(8);
+
+	block[8 * (count - 1)] = 1;
+	free((void *)block);
+	return 7;
+}
+END
+if $CC -w -fsanitize=address -o "$scratch/right" "$scratch/wrong.c" 2>/dev/null &&
+	"$scratch/right"; [ $? = 7 ]; then
+	alike "a program of AddressSanitizer's" "$scratch/right"
+	exits 1 "and one that is wrong" "$run" --report="$scratch/report" \
+		"$scratch/right" wrong
+	check "is told" grep -q "ERROR: AddressSanitizer: heap-buffer-overflow" \
+		"$scratch/err"
+	is "$(ASAN_OPTIONS=exitcode=9 "$run" --report="$scratch/report" \
+		"$scratch/right" wrong 2>/dev/null; echo $?)" 9 \
+		"and its own options hold"
+else
+	skip "there is no AddressSanitizer" "a program of it"
+fi
 LD_LIBRARY_PATH=/nowhere
 alike "no driver" "$scratch/driver" handle all
 

@@ -161,7 +161,10 @@ static bool set_library(const struct library *library,
 	if (!run_library(path, library->file, folder,
 			 preload && (config->unfollowed || has_musl())))
 		return false;
-	if (put_first(library->variable, path))
+	/* A program with the runtime of AddressSanitizer as a shared library
+	 * does not start if another one is before that. */
+	if (put_first(library->variable, path) &&
+	    (!preload || put_first("ASAN_OPTIONS", "verify_asan_link_order=0")))
 		return true;
 	tool_error("out of memory");
 	return false;
