@@ -327,6 +327,53 @@ is "$(tail -n 1 "$scratch/text")" "done, and seen" \
 	"another preloaded library works"
 counted "beside another preloaded library"
 
+# One that has a dlsym() of its own, and answers with a function of its own; and
+# another copy of the library.
+cat >"$scratch/asks.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef int alloc_function(unsigned long long *, size_t);
+static alloc_function *alloc;
+
+static int own_alloc(unsigned long long *block, size_t bytes)
+{
+	fprintf(stderr, "%zu bytes\n", bytes);
+	return alloc(block, bytes);
+}
+
+void *dlsym(void *handle, const char *name)
+{
+	void *(*next)(void *, const char *) = NULL;
+	const char *versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+
+	for (int i = 0; !next; i++)
+		next = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
+	if (strcmp(name, "cuMemAlloc_v2") != 0)
+		return next(handle, name);
+	alloc = next(handle, name);
+	return own_alloc;
+}
+END
+check "one that answers dlsym() compiles" $CC -w -shared -fPIC \
+	-o "$plain/asks.so" "$scratch/asks.c" -ldl
+cp "$preload" "$plain/"
+for library in libgpumem-preload.so asks.so; do
+	LD_PRELOAD=$plain/$library
+	export LD_PRELOAD
+	alike "beside $library" "$scratch/driver" handle all
+	"$run" --json --report="$scratch/out" "$scratch/driver" handle all \
+		>/dev/null 2>"$scratch/err"
+	unset LD_PRELOAD
+	counted "beside $library"
+done
+check "which was asked" grep -q "^[0-9]* bytes$" "$scratch/err1"
+LD_PRELOAD=$plain/libgpumem-preload.so alike "linked, beside another copy" \
+	"$scratch/linked" link all
+unset LD_PRELOAD
+
 # ---- arrays -------------------------------------------------------------------
 
 # arrays_are CASE FIGURES WHAT

@@ -27,20 +27,42 @@ typedef void *dlsym_function(void *handle, const char *name);
 
 static dlsym_function *_Atomic real_dlsym;
 
+/* ISO C has no cast for it. */
+static dlsym_function *function_of(void *found)
+{
+	dlsym_function *function;
+
+	memcpy(&function, &found, sizeof(function));
+	return function;
+}
+
 /* The versions under which the platforms of glibc have it. dlsym() itself may
  * not be asked: that is us. */
-static dlsym_function *find_real(void)
+static dlsym_function *find_glibc(void)
 {
 	static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5",
 					       "GLIBC_2.17", "GLIBC_2.27",
 					       "GLIBC_2.36", "GLIBC_2.0"};
-	dlsym_function *real;
 	void *found = NULL;
 
 	for (size_t i = 0; !found && i < sizeof(versions) / sizeof(*versions);
 	     i++)
 		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	memcpy(&real, &found, sizeof(real)); /* ISO C has no cast for it */
+	return function_of(found);
+}
+
+/* Another preloaded library may have one without a version, as those have that
+ * share a GPU among containers: it is between this one and glibc's. A second
+ * copy of this library is not, whose wrappers would be taken for these. */
+static dlsym_function *find_real(void)
+{
+	dlsym_function *real = find_glibc();
+	void *next = real(RTLD_NEXT, "dlsym");
+	Dl_info info;
+
+	if (next && dladdr(next, &info) && info.dli_fname &&
+	    !strstr(info.dli_fname, "libgpumem-preload"))
+		real = function_of(next);
 	atomic_store(&real_dlsym, real);
 	return real;
 }
