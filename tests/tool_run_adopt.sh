@@ -21,12 +21,19 @@ PYTHONDONTWRITEBYTECODE=1
 export LD_LIBRARY_PATH PYTHONDONTWRITEBYTECODE
 
 # Of torch.cuda what matters here: a lock that the thread itself may not take
-# again, and another module that has the function by a name of its own.
+# again, another module that has the function by a name of its own, and the library
+# by which the report knows that it was there.
 site=$scratch/site
 mkdir -p "$site/torch/cuda"
 cat >"$site/torch/__init__.py" <<'END'
+import ctypes
+import os
+
+ctypes.CDLL(os.path.dirname(__file__) + "/libc10_cuda.so")
 import torch.cuda
 END
+echo >"$scratch/empty.c"
+$CC -w -shared -fPIC -o "$site/torch/libc10_cuda.so" "$scratch/empty.c"
 cat >"$site/torch/cuda/__init__.py" <<'END'
 import ctypes
 import os
@@ -93,9 +100,13 @@ def enable():
 END
 
 mkdir -p "$site/tensorflow/python/framework"
+cp "$site/torch/libc10_cuda.so" \
+	"$site/tensorflow/libtensorflow_framework.so.2"
 cat >"$site/tensorflow/__init__.py" <<'END'
 import ctypes
+import os
 
+ctypes.CDLL(os.path.dirname(__file__) + "/libtensorflow_framework.so.2")
 import tensorflow.python.framework.ops
 
 
@@ -176,6 +187,7 @@ adopted python3 -c 'import subprocess, sys
 subprocess.run([sys.executable, "-c", sys.argv[1]])' "$use"
 told "[\"$pool\"]" "a program that it starts gets it, too"
 
+without="PyTorch allocates from the driver, without a cache"
 tensor='import sys, tensorflow
 tensorflow.use()
 print(tensorflow.python.framework.ops.let_go, "torch" in sys.modules)'
@@ -189,10 +201,12 @@ told "['TensorFlow keeps what it trained until it ends: it is another one']" \
 adopted python3 -c "$use; $tensor"
 is "$(cat "$scratch/said")" "['enable', 'enabled', 'init'] _lazy_init _lazy_init
 [True] True" "a program may have both"
+WITH=refused adopted python3 -c "$use; $tensor"
+told "[\"$without: the GPU is another's; TensorFlow keeps what it trained until it ends: it is another one\"]" \
+	"and the report has what became of either"
 
 # ---- where it cannot be ---------------------------------------------------------
 
-without="PyTorch allocates from the driver, without a cache"
 WITH=refused adopted python3 -c "$use
 import os
 print(os.environ['PYTORCH_NO_CUDA_MEMORY_CACHING'])"
@@ -209,12 +223,41 @@ is "$(cat "$scratch/said")" "['init'] _lazy_init _lazy_init" "without the packag
 json_is "[(p['told'].startswith('$without: '), p['told'].partition(' has ')[2])
 	for p in d['processes']]" \
 	"[(True, 'no package gpumem: see docs/python.md')]" "it is missed"
-PYTHONPATH=$package:$site "$run" --adopt --json --report="$scratch/out" \
-	python3 -I -c "import sys; sys.path.append('$site'); $use" \
-	>"$scratch/said" 2>&1
-is "$(cat "$scratch/said")" "['init'] _lazy_init _lazy_init" \
-	"a Python that is told to ignore the environment runs"
-told "[None]" "and says nothing"
+unread="no Python here has read gpumem-run's sitecustomize.py, as with -I, -E, -S or another PYTHONPATH"
+there="import sys; sys.path.append('$site')"
+for option in -I -E -S; do
+	adopted python3 $option -c "$there; $use"
+	is "$(cat "$scratch/said")" "['init'] _lazy_init _lazy_init" \
+		"a Python that is told to ignore the environment, by $option, runs"
+	told "[\"$without: $unread\"]" "and the report says what it misses"
+done
+adopted python3 -I -c "$there; $tensor"
+told "[\"TensorFlow keeps what it trained until it ends: $unread\"]" \
+	"TensorFlow misses that, too"
+adopted python3 -I -c "$there; $use; $tensor"
+told "[\"$without; TensorFlow keeps what it trained until it ends: $unread\"]" \
+	"as do both"
+adopted python3 -c 'import os, subprocess, sys
+os.environ["PYTHONPATH"] = sys.argv[2]
+subprocess.run([sys.executable, "-c", sys.argv[1]])' "$use" "$site"
+told "[\"$without: $unread\"]" "a program that another PYTHONPATH is set for, too"
+other="import ctypes
+driver = ctypes.CDLL('libcuda.so.1')
+context, block = ctypes.c_void_p(), ctypes.c_uint64()
+driver.cuInit(0)
+driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0)
+driver.cuCtxSetCurrent(context)
+driver.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20))"
+for framework in torch tensorflow; do
+	adopted python3 -c "import $framework
+$other"
+	told "[None]" "$framework has it before it uses the GPU"
+	adopted python3 -c "import os, sys, $framework
+if os.fork():
+    sys.exit(os.wait()[1])
+$other"
+	told "[None]" "and so has a child"
+done
 PYTHONPATH=$package:$site "$run" --json --report="$scratch/out" python3 -c "$use
 import os
 print(os.environ['PYTHONPATH'])" >"$scratch/said" 2>&1

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def tell(text):
-    """Has the report say it."""
+    """Has the report say it; "": that this module is there."""
     try:
         import ctypes
 
@@ -79,6 +79,7 @@ def let_go(ops):
     del ops
     try:
         package("gpumem.tensorflow").enable()
+        tell("")
     except Exception as why:
         reason = str(why) or type(why).__name__
         tell(f"TensorFlow keeps what it trained until it ends: {reason}")
@@ -86,6 +87,7 @@ def let_go(ops):
 
 def watch(cuda):
     """Every way to the GPU begins with _lazy_init(), under each module's name."""
+    tell("")
     init = getattr(cuda, "_lazy_init", None)
     if init is None:
         return

@@ -53,3 +53,26 @@ void adopted_look(struct ledger *ledger)
 				 settings[i].framework, settings[i].variable,
 				 settings[i].value);
 }
+
+void adopted_miss(struct ledger *ledger)
+{
+	static const struct {
+		const char *library, *what;
+	} frameworks[] = {
+#define FRAMEWORK(...) {__VA_ARGS__},
+		ADOPTED_PYTHON_LIST(FRAMEWORK)
+#undef FRAMEWORK
+	};
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof(frameworks) / sizeof(*frameworks); i++)
+		if (hook_file_is_loaded(frameworks[i].library))
+			used += (size_t)snprintf(
+				ledger->told + used, LEDGER_TOLD - used,
+				"%s%s", used ? "; " : "", frameworks[i].what);
+	if (used)
+		snprintf(ledger->told + used, LEDGER_TOLD - used,
+			 ": no Python here has read gpumem-run's "
+			 "sitecustomize.py, as with -I, -E, -S or another "
+			 "PYTHONPATH");
+}

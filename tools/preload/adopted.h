@@ -23,10 +23,22 @@
 	  "libtensorflow_framework.so", true)                                  \
 	X("TF_FORCE_GPU_ALLOW_GROWTH", "true", "TensorFlow", "", false)
 
+/* X(library, what): what is so where Python did not read what --adopt puts
+ * first into PYTHONPATH, of a framework that is loaded if such a file is. */
+#define ADOPTED_PYTHON_LIST(X)                                                 \
+	X("libc10_cuda.so", "PyTorch allocates from the driver, without a "    \
+			    "cache")                                           \
+	X("libc10_hip.so", "PyTorch allocates from the runtime, without a "    \
+			   "cache")                                            \
+	X("libtensorflow_framework.so",                                        \
+	  "TensorFlow keeps what it trained until it ends")
+
 struct ledger;
 
 /* When the process ends: whether a framework that is loaded took its setting.
  */
 void adopted_look(struct ledger *ledger);
+/* The same of a process that was told nothing by gpumem_run_tell(). */
+void adopted_miss(struct ledger *ledger);
 
 #endif

@@ -26,6 +26,7 @@ static struct limit_value limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
 static const char *_Atomic stopped_by; /* NULL: it is not */
+static _Atomic bool spoken; /* by gpumem_run_tell(), or in a parent's process */
 PRELOAD_LOCAL unsigned depth;
 PRELOAD_LOCAL int cancel_state; /* of the program */
 
@@ -62,6 +63,8 @@ __attribute__((destructor)) static void preload_end(void)
 	for (int i = 0; state && i < PRELOAD_APIS; i++)
 		if (state->ledgers[i]) {
 			atomic_store(&state->ledgers[i]->exited, 1);
+			if (adopting && !atomic_load(&spoken))
+				adopted_miss(state->ledgers[i]);
 			counted = true;
 		}
 	if (state && adopting && state->ledgers[LEDGER_CUDA])
@@ -251,19 +254,24 @@ void preload_stop(const char *why)
 	pthread_mutex_unlock(&state->mutex);
 }
 
-/* For what is loaded into the program with this library in mind: one text of
- * the process, which the report has. Any thread, any time. */
+/* For what is loaded into the program with this library in mind: a sentence of
+ * the process's, which the report has behind earlier ones; "": it is there, and
+ * has nothing to say. Any thread, any time. */
 extern __attribute__((visibility("default"))) void
 gpumem_run_tell(const char *text);
 
 void gpumem_run_tell(const char *text)
 {
 	struct preload_state *state = *ledgers ? state_get() : NULL;
+	size_t used;
 
-	if (!state)
+	atomic_store(&spoken, true);
+	if (!state || !*text)
 		return;
 	pthread_mutex_lock(&state->mutex);
-	snprintf(state->told, sizeof(state->told), "%s", text);
+	used = strlen(state->told);
+	snprintf(state->told + used, sizeof(state->told) - used, "%s%s",
+		 used ? "; " : "", text);
 	write_told(state);
 	pthread_mutex_unlock(&state->mutex);
 }
