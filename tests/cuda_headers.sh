@@ -6,7 +6,8 @@
 # with which this was configured, those where CUDA is installed, and those in each
 # folder of GPUMEM_CUDA_HEADERS, separated by colons, with which all that uses CUDA
 # compiles, too; so it does with ours as older versions would have them. And ours
-# have nothing that nobody uses.
+# have nothing that nobody uses. Each function of theirs is one that gpumem-run
+# wraps, or one of tests/run/cuda_others.txt.
 
 . "${top_srcdir:-.}/tests/tap.sh"
 
@@ -80,6 +81,28 @@ recent()
 	[ "$(version "$1")" -ge 11040 ]
 }
 
+# unjudged FILE...: the functions of these that gpumem-run has no wrapper for, and
+# of which nobody has said why not
+unjudged()
+{
+	cat "$@" | $CC -fpreprocessed -dD -E -P -w - 2>/dev/null |
+		grep -oE 'CUDAAPI +cu[A-Za-z0-9_]+ *\(' | tr -d '(' |
+		awk '{ print $2 }' | sort -u >"$scratch/theirs"
+	[ "$(wc -l <"$scratch/theirs")" -gt 300 ] || echo "too few"
+	comm -23 "$scratch/theirs" "$scratch/wrapped" | grep -vxf "$scratch/others"
+}
+
+also()
+{
+	is "$(unjudged "$1/cuda.h" | xargs)" "" \
+		"gpumem-run wraps each function of $1, or need not"
+}
+
+# The names of the hooks, and the rows as regular expressions.
+sed -n 's/^\tX(\(cu[A-Za-z0-9_]*\),.*/\1/p' tools/preload/cuda_hooks.h |
+	sort -u >"$scratch/wrapped"
+grep -v '^#' tests/run/cuda_others.txt | xargs -n 1 |
+	sed 's/\*/.*/g' >"$scratch/others"
 configured=$(sed -n 's/^CUDA_CPPFLAGS = .*-isystem \(\/[^ ]*\)$/\1/p' \
 	"$top_builddir/Makefile")
 compare_all "${GPUMEM_CUDA_HEADERS-}" cudaTypedefs.h ${configured:+"$configured"} \
@@ -90,6 +113,14 @@ for own_flags in -DCUDA_VERSION=11040 -DCUDA_VERSION=12000; do
 	compiles $own
 done
 own_flags=
+
+cat >"$scratch/later.h" <<'END'
+CUresult CUDAAPI cuMemAllocLater(CUdeviceptr *dptr, size_t bytesize);
+CUresult CUDAAPI cuGraphAddNode_v9(CUgraphNode *node_out);
+CUresult CUDAAPI cuMemcpyLater(CUdeviceptr dptr);
+END
+is "$(unjudged "$scratch/later.h" | xargs)" \
+	"too few cuGraphAddNode_v9 cuMemAllocLater" "later functions are found"
 
 finds cuda_constants.h 's/_OUT_OF_MEMORY = 2,/_OUT_OF_MEMORY = 3,/' "a wrong number"
 finds cuda.h 's/_PORTABLE 0x01/_PORTABLE 0x04/' "one of a macro"

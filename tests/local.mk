@@ -244,7 +244,7 @@ tests_dist = $(wildcard \
 	$(srcdir)/tests/install/*.c $(srcdir)/tests/install/*.txt \
 	$(srcdir)/tests/lab/*.py $(srcdir)/tests/plugins/*.h \
 	$(srcdir)/tests/run/*.c $(srcdir)/tests/run/*.h \
-	$(srcdir)/tests/run/*.map $(srcdir)/tests/run/*.md \
+	$(srcdir)/tests/run/*.map $(srcdir)/tests/run/*.md $(srcdir)/tests/run/*.txt \
 	$(srcdir)/tests/traces/*.py $(srcdir)/tests/traces/*.sh \
 	$(srcdir)/tests/umf/*.c $(srcdir)/tests/umf/*.cpp \
 	$(srcdir)/tests/unit/*/*.h \

@@ -45,6 +45,8 @@ counted resolved "[[0, [67108864, 33554432, 3, 2, 0], $none]]" \
 	"by cuGetProcAddress() too"
 counted uploads "[[0, [33554432, 33554432, 4, 3, 0], $none]]" \
 	"by each call that uploads"
+counted third "[[0, [33554432, 33554432, 1, 0, 0], $none]]" \
+	"by each function for nodes"
 counted captures "[[0, [33554432, 33554432, 1, 0, 0], [4096, 0, 2, 2, 0]]]" \
 	"a capture allocates nothing"
 counted again "[[0, $none, [4194304, 0, 2, 2, 0]]]" \

@@ -37,7 +37,8 @@ pool()
 FAKECUDA_DEVICES=2
 export FAKECUDA_DEVICES
 for name in reuse busy several destroyed contexts context_ends captures \
-	captured_and_destroyed known managed sizes misuse faults free_bytes \
+	captured_again captured_and_destroyed known known_to_devices managed \
+	sizes misuse faults free_bytes \
 	bound stale many_streams trim_all trim_elsewhere trim_in_capture; do
 	kept "$scratch/cases" $name
 done
@@ -47,6 +48,10 @@ name="another library's wrappers"
 kept "$scratch/cases" unknown_variant "$scratch/next.so"
 json_is "[p['stopped'] for p in d['processes']]" "['cuStreamCreate']" \
 	"are what stops it"
+name="a stream that records for graphics"
+kept "$scratch/cases" captured_for_graphics
+json_is "[p['stopped'] for p in d['processes']]" \
+	"['cuStreamBeginCaptureToCig']" "stops it, too"
 FAKECUDA_MEMORY=128MiB
 export FAKECUDA_MEMORY
 for name in full tight; do

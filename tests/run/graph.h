@@ -55,6 +55,8 @@ struct upload {
 	  (void **, void *, const void *, size_t, struct any_params *))        \
 	X(cuGraphAddNode_v2, (void **, void *, const void *, const void *,     \
 			      size_t, struct any_params *))                    \
+	X(cuGraphAddNode_v3, (void **, void *, const void *, const void *,     \
+			      size_t, struct any_params *))                    \
 	X(cuGraphInstantiateWithFlags, (void **, void *, address))             \
 	X(cuGraphInstantiateWithParams, (void **, void *, struct upload *))    \
 	X(cuGraphInstantiateWithParams_ptsz,                                   \

@@ -39,6 +39,18 @@ static void nodes(void)
 	TRUE(held() == 32 * MIB);
 }
 
+/* Of the third function for nodes: 32 MiB. */
+static void third(void)
+{
+	struct any_params any = {NODE_ALLOCATES, {0}, params_of(10 * MIB, 0)};
+	void *made, *exec, *node;
+
+	OK(g.cuGraphCreate(&made, 0));
+	OK(g.cuGraphAddNode_v3(&node, made, NULL, NULL, 0, &any));
+	OK(g.cuGraphInstantiateWithFlags(&exec, made, 0));
+	OK(g.cuGraphLaunch(exec, stream));
+}
+
 /* Of the second function for nodes, and without a launch: 32 MiB, four times.
  */
 static void uploads(void)
@@ -158,6 +170,7 @@ static void resolved(void)
 	SAME(cuGraphUpload, cuGraphUpload_ptsz, 12000, 2)
 	SAME(cuGraphAddNode, cuGraphAddNode, 12020, 0)
 	SAME(cuGraphAddNode, cuGraphAddNode_v2, 13000, 0)
+	SAME(cuGraphAddNode, cuGraphAddNode_v3, 13040, 0)
 	SAME(cuGraphAddMemAllocNode, cuGraphAddMemAllocNode, 12000, 0)
 	SAME(cuDeviceGraphMemTrim, cuDeviceGraphMemTrim, 12000, 0)
 	nodes();
@@ -165,15 +178,12 @@ static void resolved(void)
 
 int main(int argc, char **argv)
 {
-	static const struct graph_case cases[] = {{"nodes", nodes},
-						  {"uploads", uploads},
-						  {"captures", captures},
-						  {"again", again},
-						  {"contexts", contexts},
-						  {"devices", devices},
-						  {"none", none},
-						  {"resolved", resolved},
-						  {NULL, NULL}};
+	static const struct graph_case cases[] = {
+		{"nodes", nodes},	{"uploads", uploads},
+		{"third", third},	{"captures", captures},
+		{"again", again},	{"contexts", contexts},
+		{"devices", devices},	{"none", none},
+		{"resolved", resolved}, {NULL, NULL}};
 
 	return graph_main(argc, argv, cases);
 }

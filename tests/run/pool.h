@@ -67,12 +67,20 @@ typedef unsigned long long address;
 	X(cuPointerGetAttributes, (unsigned, int *, void **, address))         \
 	X(cuPointerSetAttribute, (const void *, int, address))                 \
 	X(cuIpcGetMemHandle, (void *, address))                                \
+	X(cuMulticastBindAddr, (address, size_t, address, size_t, address))    \
+	X(cuMulticastBindAddr_v2,                                              \
+	  (address, int, size_t, address, size_t, address))                    \
+	X(cuLogicalEndpointBindAddr,                                           \
+	  (unsigned, int, address, address, address, address))                 \
 	X(cuStreamCreate, (void **, unsigned))                                 \
 	X(cuStreamCreateWithPriority, (void **, unsigned, int))                \
 	X(cuStreamDestroy_v2, (void *))                                        \
 	X(cuCtxSynchronize, (void))                                            \
 	X(cuStreamSynchronize, (void *))                                       \
 	X(cuStreamBeginCapture_v2, (void *, int))                              \
+	X(cuStreamBeginRecaptureToGraph,                                       \
+	  (void *, int, void *, void *, void *))                               \
+	X(cuStreamBeginCaptureToCig, (void *, void *))                         \
 	X(cuStreamEndCapture, (void *, void **))                               \
 	X(cuGraphDestroy, (void *))                                            \
 	X(cuArrayCreate_v2, (void **, const void *))                           \

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INVALID = 1, NOT_FOUND = 500 };
+enum { INVALID = 1, NOT_FOUND = 500, NOT_SUPPORTED = 801 };
 
 /* ---- what others know ------------------------------------------------------
  */
@@ -60,6 +60,28 @@ void known(void)
 	OK(cu.cuMemGetAddressRange_v2(NULL, NULL, a));
 	TRUE(alloc(MIB) == a);
 	stays(a);
+}
+
+/* Whether devices then have it is the driver's to say: those of the double have
+ * not. */
+void known_to_devices(void)
+{
+	address a = alloc(MIB);
+
+	TRUE(cu.cuMulticastBindAddr(1, 2, a, MIB, 3) == NOT_SUPPORTED);
+	goes(a);
+	TRUE(cu.cuMulticastBindAddr(1, 2, a, MIB, 3) == NOT_SUPPORTED);
+	a = alloc(MIB);
+	TRUE(cu.cuMulticastBindAddr_v2(1, 0, 2, a, MIB, 3) == NOT_SUPPORTED);
+	goes(a);
+	a = alloc(MIB);
+	TRUE(cu.cuLogicalEndpointBindAddr(1, 0, 2, a, MIB, 3) == NOT_SUPPORTED);
+	goes(a);
+	a = alloc(MIB);
+	stays(a);
+	TRUE(cu.cuMulticastBindAddr(1, 2, a, MIB, 3) == INVALID);
+	TRUE(cu.cuMulticastBindAddr_v2(1, 0, 2, a, MIB, 3) == INVALID);
+	TRUE(cu.cuLogicalEndpointBindAddr(1, 0, 2, a, MIB, 3) == INVALID);
 }
 
 /* What is managed is said to be, and nothing else. */

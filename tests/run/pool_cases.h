@@ -40,11 +40,14 @@ void stays(address block);
 	X(context_ends)                                                        \
 	X(captures)                                                            \
 	X(captures_refused)                                                    \
+	X(captured_again)                                                      \
+	X(captured_for_graphics)                                               \
 	X(captured_and_destroyed)
 
 /* In pool_answers.c. */
 #define ANSWERS_CASES(X)                                                       \
 	X(known)                                                               \
+	X(known_to_devices)                                                    \
 	X(managed)                                                             \
 	X(sizes)                                                               \
 	X(misuse)                                                              \

@@ -233,6 +233,41 @@ void captures(void)
 	}
 }
 
+/* When a graph is captured anew a stream is captured, too. */
+void captured_again(void)
+{
+	void *stream = stream_new(NON_BLOCKING), *graph, *same;
+	address a = alloc(MIB), b = alloc(MIB);
+	uint64_t frees;
+
+	OK(cu.cuStreamBeginCapture_v2(stream, RELAXED));
+	OK(cu.cuStreamEndCapture(stream, &graph));
+	release(a);
+	frees = driver_frees();
+	OK(cu.cuStreamBeginRecaptureToGraph(stream, RELAXED, graph, NULL,
+					    NULL));
+	TRUE(alloc(MIB) != a);
+	release(b);
+	TRUE(driver_frees() == frees + 1);
+	OK(cu.cuStreamEndCapture(stream, &same));
+	TRUE(same == graph);
+	TRUE(alloc(MIB) == a);
+	OK(cu.cuGraphDestroy(graph));
+}
+
+/* When work runs that graphics will run is not known, nor is what it uses. */
+void captured_for_graphics(void)
+{
+	void *stream = stream_new(NON_BLOCKING);
+	uint64_t frees = driver_frees();
+
+	release(alloc(MIB));
+	TRUE(driver_frees() == frees);
+	(void)cu.cuStreamBeginCaptureToCig(stream, NULL);
+	release(alloc(MIB));
+	TRUE(driver_frees() == frees + 2);
+}
+
 /* Prints what the driver says, to be compared with a run without. */
 void captures_refused(void)
 {

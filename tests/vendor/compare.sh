@@ -39,6 +39,12 @@ facts()
 	fi
 }
 
+# also FOLDER: what else the test asks of the vendor's headers in it
+also()
+{
+	:
+}
+
 # differences OWN THEIRS: what those headers say and those declarations do not.
 # Leaves in $scratch/theirs all that was compared.
 differences()
@@ -95,6 +101,7 @@ compare_all()
 		seen=$seen:$folder
 		any=:
 		compare "$folder"
+		also "$folder"
 	done
 	saved_IFS=$IFS
 	IFS=:
@@ -105,6 +112,7 @@ compare_all()
 		any=:
 		compare "$folder"
 		compiles "$folder"
+		also "$folder"
 	done
 	$any
 }

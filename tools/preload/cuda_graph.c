@@ -111,6 +111,17 @@ CUresult wrap_cuGraphAddNode_v2(CUgraphNode *node_out, CUgraph graph,
 	return result;
 }
 
+CUresult wrap_cuGraphAddNode_v3(CUgraphNode *node_out, CUgraph graph,
+				const CUgraphNode *needs, const void *edges,
+				size_t count, void *params)
+{
+	CUresult result = REAL(cuGraphAddNode_v3)(node_out, graph, needs, edges,
+						  count, params);
+
+	added_any(result, params);
+	return result;
+}
+
 /* ---- what the driver has reserved ------------------------------------------
  */
 

@@ -47,6 +47,13 @@ typedef CUresult(CUDAAPI *cuda_begin_v10000)(CUstream stream);
 typedef CUresult(CUDAAPI *cuda_begin_to_graph_v12030)(
 	CUstream stream, CUgraph graph, const CUgraphNode *nodes,
 	const void *edges, size_t count, CUstreamCaptureMode mode);
+typedef CUresult(CUDAAPI *cuda_begin_again_v13030)(CUstream stream,
+						   CUstreamCaptureMode mode,
+						   CUgraph graph,
+						   void (*callback)(void),
+						   void *context);
+typedef CUresult(CUDAAPI *cuda_begin_to_graphics_v13010)(CUstream stream,
+							 void *params);
 typedef CUresult(CUDAAPI *cuda_range_handle_v11070)(void *handle_out,
 						    CUdeviceptr address,
 						    size_t bytes, int type,
@@ -54,6 +61,12 @@ typedef CUresult(CUDAAPI *cuda_range_handle_v11070)(void *handle_out,
 typedef CUresult(CUDAAPI *cuda_multicast_bind_v12010)(
 	CUmemGenericAllocationHandle multicast, size_t offset,
 	CUdeviceptr address, size_t bytes, unsigned long long flags);
+typedef CUresult(CUDAAPI *cuda_multicast_bind_v13010)(
+	CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+	CUdeviceptr address, size_t bytes, unsigned long long flags);
+typedef CUresult(CUDAAPI *cuda_endpoint_bind_v13030)(
+	unsigned endpoint, CUdevice device, cuuint64_t offset, void *address,
+	cuuint64_t bytes, unsigned long long flags);
 
 typedef CUresult(CUDAAPI *cuda_retain_v11000)(
 	CUmemGenericAllocationHandle *handle_out, void *address);
@@ -95,9 +108,15 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	X(cuStreamBeginCapture_v2_ptsz, PFN_cuStreamBeginCapture_v10010)       \
 	X(cuStreamBeginCaptureToGraph, cuda_begin_to_graph_v12030)             \
 	X(cuStreamBeginCaptureToGraph_ptsz, cuda_begin_to_graph_v12030)        \
+	X(cuStreamBeginRecaptureToGraph, cuda_begin_again_v13030)              \
+	X(cuStreamBeginRecaptureToGraph_ptsz, cuda_begin_again_v13030)         \
+	X(cuStreamBeginCaptureToCig, cuda_begin_to_graphics_v13010)            \
+	X(cuStreamBeginCaptureToCig_ptsz, cuda_begin_to_graphics_v13010)       \
 	X(cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010)                      \
 	X(cuMemGetHandleForAddressRange, cuda_range_handle_v11070)             \
 	X(cuMulticastBindAddr, cuda_multicast_bind_v12010)                     \
+	X(cuMulticastBindAddr_v2, cuda_multicast_bind_v13010)                  \
+	X(cuLogicalEndpointBindAddr, cuda_endpoint_bind_v13030)                \
 	X(cuPointerSetAttribute, PFN_cuPointerSetAttribute_v6000)
 
 #define CUDA_HOOKS(X)                                                          \
@@ -145,6 +164,7 @@ typedef CUresult(CUDAAPI *cuda_instantiate_v12000)(CUgraphExec *exec_out,
 	X(cuGraphAddMemAllocNode, PFN_cuGraphAddMemAllocNode_v11040)           \
 	X(cuGraphAddNode, cuda_add_node_v12020)                                \
 	X(cuGraphAddNode_v2, cuda_add_node_v12030)                             \
+	X(cuGraphAddNode_v3, cuda_add_node_v12030)                             \
 	X(cuGraphInstantiateWithParams, cuda_instantiate_v12000)               \
 	X(cuGraphInstantiateWithParams_ptsz, cuda_instantiate_v12000)          \
 	X(cuGraphUpload, PFN_cuGraphUpload_v11010)                             \

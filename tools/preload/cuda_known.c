@@ -58,6 +58,28 @@ CUresult wrap_cuMulticastBindAddr(CUmemGenericAllocationHandle multicast,
 					 flags);
 }
 
+CUresult wrap_cuMulticastBindAddr_v2(CUmemGenericAllocationHandle multicast,
+				     CUdevice device, size_t offset,
+				     CUdeviceptr address, size_t bytes,
+				     unsigned long long flags)
+{
+	if (!share(address))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuMulticastBindAddr_v2)(multicast, device, offset, address,
+					    bytes, flags);
+}
+
+CUresult wrap_cuLogicalEndpointBindAddr(unsigned endpoint, CUdevice device,
+					cuuint64_t offset, void *address,
+					cuuint64_t bytes,
+					unsigned long long flags)
+{
+	if (!share((uintptr_t)address))
+		return CUDA_ERROR_INVALID_VALUE;
+	return REAL(cuLogicalEndpointBindAddr)(endpoint, device, offset,
+					       address, bytes, flags);
+}
+
 CUresult wrap_cuPointerSetAttribute(const void *value,
 				    CUpointer_attribute which,
 				    CUdeviceptr address)

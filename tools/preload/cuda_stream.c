@@ -117,3 +117,25 @@ BEGIN_CAPTURE(cuStreamBeginCaptureToGraph, TO_GRAPH, stream, graph, nodes,
 	      edges, count, mode)
 BEGIN_CAPTURE(cuStreamBeginCaptureToGraph_ptsz, TO_GRAPH, stream, graph, nodes,
 	      edges, count, mode)
+
+#define TO_SAME_GRAPH                                                          \
+	(CUstream stream, CUstreamCaptureMode mode, CUgraph graph,             \
+	 void (*callback)(void), void *context)
+
+BEGIN_CAPTURE(cuStreamBeginRecaptureToGraph, TO_SAME_GRAPH, stream, mode, graph,
+	      callback, context)
+BEGIN_CAPTURE(cuStreamBeginRecaptureToGraph_ptsz, TO_SAME_GRAPH, stream, mode,
+	      graph, callback, context)
+
+/* What graphics will run, and when, no event of the stream says. */
+CUresult wrap_cuStreamBeginCaptureToCig(CUstream stream, void *params)
+{
+	preload_stop("cuStreamBeginCaptureToCig");
+	return REAL(cuStreamBeginCaptureToCig)(stream, params);
+}
+
+CUresult wrap_cuStreamBeginCaptureToCig_ptsz(CUstream stream, void *params)
+{
+	preload_stop("cuStreamBeginCaptureToCig");
+	return REAL(cuStreamBeginCaptureToCig_ptsz)(stream, params);
+}

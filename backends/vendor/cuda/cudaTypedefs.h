@@ -160,6 +160,10 @@ typedef __typeof__(cuGraphInstantiateWithParams_ptsz)
 	*PFN_cuGraphInstantiateWithParams_v12000_ptsz;
 #endif
 
+#if CUDA_VERSION >= 12010
+typedef __typeof__(cuMulticastBindAddr) *PFN_cuMulticastBindAddr_v12010;
+#endif
+
 #if CUDA_VERSION >= 12020
 typedef __typeof__(cuGraphAddNode) *PFN_cuGraphAddNode_v12020;
 #endif

@@ -189,6 +189,11 @@ CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec *, CUgraph,
 					   CUDA_GRAPH_INSTANTIATE_PARAMS *);
 #endif
 
+#if CUDA_VERSION >= 12010
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle, size_t, CUdeviceptr,
+			     size_t, unsigned long long);
+#endif
+
 #if CUDA_VERSION >= 12020
 /* declared if CUDA_VERSION < 13000 */
 CUresult cuGraphAddNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t,

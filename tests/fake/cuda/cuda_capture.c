@@ -183,6 +183,26 @@ static CUresult verdict(const struct fake_capture *capture)
 	return CUDA_SUCCESS;
 }
 
+/* Of a graph that allocates: whether it is the same again is not looked at. */
+static CUresult begin_again(CUstream handle, CUstreamCaptureMode mode,
+			    CUgraph again)
+{
+	struct fake_graph *graph = fake_object_find(FAKE_GRAPH, again);
+	struct fake_stream *stream;
+	CUresult result;
+
+	if (!graph)
+		return CUDA_ERROR_INVALID_VALUE;
+	if (fake_node_next(NULL, graph))
+		return CUDA_ERROR_NOT_SUPPORTED;
+	result = begin(handle, mode);
+	if (result == CUDA_SUCCESS) {
+		(void)fake_stream_find(handle, &stream);
+		stream->capture->again = again;
+	}
+	return result;
+}
+
 /* Seen: from the wrong thread, too, it is over. */
 static CUresult end(CUstream handle, CUgraph *graph_out)
 {
@@ -199,7 +219,9 @@ static CUresult end(CUstream handle, CUgraph *graph_out)
 	if (stream->capture->origin != stream)
 		return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
 	result = verdict(stream->capture);
-	if (result == CUDA_SUCCESS)
+	if (result == CUDA_SUCCESS && stream->capture->again)
+		graph = fake_object_find(FAKE_GRAPH, stream->capture->again);
+	else if (result == CUDA_SUCCESS)
 		graph = fake_graph_new(stream->capture);
 	end_capture(stream->capture);
 	*graph_out = graph ? fake_handle_of(graph) : NULL;
@@ -249,6 +271,26 @@ static CUresult exchange(CUstreamCaptureMode *mode)
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
 	FAKE_CALL(cuStreamBeginCapture_v2, begin(stream, mode));
+}
+
+CUresult cuStreamBeginRecaptureToGraph(CUstream stream,
+				       CUstreamCaptureMode mode, CUgraph graph,
+				       CUgraphRecaptureCallback callback,
+				       void *context)
+{
+	(void)callback;
+	(void)context;
+	FAKE_CALL(cuStreamBeginRecaptureToGraph,
+		  begin_again(stream, mode, graph));
+}
+
+/* No context of the double is one for graphics. */
+CUresult cuStreamBeginCaptureToCig(CUstream stream,
+				   CUstreamCigCaptureParams *params)
+{
+	(void)stream;
+	(void)params;
+	FAKE_CALL(cuStreamBeginCaptureToCig, CUDA_ERROR_INVALID_CONTEXT);
 }
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph_out)

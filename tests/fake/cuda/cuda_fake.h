@@ -79,9 +79,9 @@ struct fake_state {
 	pthread_cond_t changed; /* a queue moved, or a context was lost */
 	bool initialised, shut_down, forked;
 	bool vmm, peers, async, stepping, strict;
-	int host_node;	 /* -1: none */
-	int decompresses; /* by which algorithms */
-	int pinned_node; /* see fakecuda_pinned_node() */
+	int host_node;	   /* -1: none */
+	int decompresses;  /* by which algorithms */
+	int pinned_node;   /* see fakecuda_pinned_node() */
 	bool recycle;	   /* the next context gets `recycled` */
 	uint64_t recycled; /* the handle of the last that was destroyed */
 	uint64_t vacant;   /* address of a node that is gone; 0: none */
@@ -371,6 +371,7 @@ struct fake_capture {
 	pthread_t owner;
 	bool invalid;
 	struct fake_stream *origin;
+	CUgraph again; /* the graph that it is of; NULL: a new one */
 };
 
 extern struct fake_capture *fake_captures;

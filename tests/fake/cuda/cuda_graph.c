@@ -246,3 +246,14 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node_out, CUgraph graph,
 	(void)count;
 	FAKE_CALL(cuGraphAddNode_v2, add_any(node_out, graph, params));
 }
+
+CUresult cuGraphAddNode_v3(CUgraphNode *node_out, CUgraph graph,
+			   const CUgraphNode *needs,
+			   const CUgraphEdgeData *edges, size_t count,
+			   CUgraphNodeParams *params)
+{
+	(void)needs;
+	(void)edges;
+	(void)count;
+	FAKE_CALL(cuGraphAddNode_v3, add_any(node_out, graph, params));
+}

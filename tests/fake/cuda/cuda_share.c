@@ -265,3 +265,47 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 {
 	FAKE_CALL(cuIpcCloseMemHandle, close_ipc(address));
 }
+
+/* ---- Other devices --------------------------------------------------------
+ * No device of the double has multicast, or a fabric.
+ */
+
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle multicast,
+			     size_t offset, CUdeviceptr address, size_t bytes,
+			     unsigned long long flags)
+{
+	(void)multicast;
+	(void)offset;
+	(void)address;
+	(void)bytes;
+	(void)flags;
+	FAKE_CALL(cuMulticastBindAddr, CUDA_ERROR_NOT_SUPPORTED);
+}
+
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle multicast,
+				CUdevice device, size_t offset,
+				CUdeviceptr address, size_t bytes,
+				unsigned long long flags)
+{
+	(void)multicast;
+	(void)device;
+	(void)offset;
+	(void)address;
+	(void)bytes;
+	(void)flags;
+	FAKE_CALL(cuMulticastBindAddr_v2, CUDA_ERROR_NOT_SUPPORTED);
+}
+
+CUresult cuLogicalEndpointBindAddr(CUlogicalEndpointId endpoint,
+				   CUdevice device, cuuint64_t offset,
+				   void *address, cuuint64_t bytes,
+				   unsigned long long flags)
+{
+	(void)endpoint;
+	(void)device;
+	(void)offset;
+	(void)address;
+	(void)bytes;
+	(void)flags;
+	FAKE_CALL(cuLogicalEndpointBindAddr, CUDA_ERROR_NOT_SUPPORTED);
+}

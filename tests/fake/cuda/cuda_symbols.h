@@ -65,6 +65,39 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	const CUgraphEdgeData *edges, size_t count, CUgraphNodeParams *params);
 #endif
 
+#if CUDA_VERSION < 12010
+typedef CUresult(CUDAAPI *PFN_cuMulticastBindAddr_v12010)(
+	CUmemGenericAllocationHandle multicast, size_t offset,
+	CUdeviceptr address, size_t bytes, unsigned long long flags);
+#endif
+
+#if CUDA_VERSION < 13010
+typedef CUresult(CUDAAPI *PFN_cuMulticastBindAddr_v13010)(
+	CUmemGenericAllocationHandle multicast, CUdevice device, size_t offset,
+	CUdeviceptr address, size_t bytes, unsigned long long flags);
+#endif
+
+#if CUDA_VERSION < 13020
+typedef void CUstreamCigCaptureParams;
+typedef CUresult(CUDAAPI *PFN_cuStreamBeginCaptureToCig_v13010)(
+	CUstream stream, CUstreamCigCaptureParams *params);
+#endif
+
+#if CUDA_VERSION < 13030
+typedef unsigned CUlogicalEndpointId;
+typedef void (*CUgraphRecaptureCallback)(void);
+typedef CUresult(CUDAAPI *PFN_cuLogicalEndpointBindAddr_v13030)(
+	CUlogicalEndpointId endpoint, CUdevice device, cuuint64_t offset,
+	void *address, cuuint64_t bytes, unsigned long long flags);
+typedef CUresult(CUDAAPI *PFN_cuStreamBeginRecaptureToGraph_v13030)(
+	CUstream stream, CUstreamCaptureMode mode, CUgraph graph,
+	CUgraphRecaptureCallback callback, void *context);
+#endif
+
+#if CUDA_VERSION < 13040
+typedef PFN_cuGraphAddNode_v12030 PFN_cuGraphAddNode_v13040;
+#endif
+
 #define FAKE_SYMBOLS_RESOLVE(X)                                                \
 	X(cuGetProcAddress, PFN_cuGetProcAddress_v11030, NEW)                  \
 	X(cuGetProcAddress_v2, PFN_cuGetProcAddress_v12000, NEW)
@@ -146,6 +179,10 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	X(cuIpcGetMemHandle, PFN_cuIpcGetMemHandle_v4010, NEW)                 \
 	X(cuIpcOpenMemHandle_v2, PFN_cuIpcOpenMemHandle_v11000, NEW)           \
 	X(cuIpcCloseMemHandle, PFN_cuIpcCloseMemHandle_v4010, NEW)             \
+	X(cuMulticastBindAddr, PFN_cuMulticastBindAddr_v12010, NEW)            \
+	X(cuMulticastBindAddr_v2, PFN_cuMulticastBindAddr_v13010, NEW)         \
+	X(cuLogicalEndpointBindAddr, PFN_cuLogicalEndpointBindAddr_v13030,     \
+	  NEW)                                                                 \
 	X(cuArrayCreate_v2, PFN_cuArrayCreate_v3020, NEW)                      \
 	X(cuArray3DCreate_v2, PFN_cuArray3DCreate_v3020, NEW)                  \
 	X(cuArrayDestroy, PFN_cuArrayDestroy_v2000, NEW)                       \
@@ -190,6 +227,10 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	X(cuMemcpyAsync, PFN_cuMemcpyAsync_v4000, OLD)                         \
 	X(cuLaunchHostFunc, PFN_cuLaunchHostFunc_v10000, NEW)                  \
 	X(cuStreamBeginCapture_v2, PFN_cuStreamBeginCapture_v10010, NEW)       \
+	X(cuStreamBeginRecaptureToGraph,                                       \
+	  PFN_cuStreamBeginRecaptureToGraph_v13030, NEW)                       \
+	X(cuStreamBeginCaptureToCig, PFN_cuStreamBeginCaptureToCig_v13010,     \
+	  NEW)                                                                 \
 	X(cuStreamEndCapture, PFN_cuStreamEndCapture_v10000, NEW)              \
 	X(cuStreamIsCapturing, PFN_cuStreamIsCapturing_v10000, NEW)            \
 	X(cuStreamGetCaptureInfo, PFN_cuStreamGetCaptureInfo_v10010, NEW)      \
@@ -203,6 +244,7 @@ typedef CUresult(CUDAAPI *PFN_cuGraphAddNode_v12030)(
 	X(cuGraphAddMemFreeNode, PFN_cuGraphAddMemFreeNode_v11040, NEW)        \
 	X(cuGraphAddNode, PFN_cuGraphAddNode_v12020, NEW)                      \
 	X(cuGraphAddNode_v2, PFN_cuGraphAddNode_v12030, NEW)                   \
+	X(cuGraphAddNode_v3, PFN_cuGraphAddNode_v13040, NEW)                   \
 	X(cuGraphInstantiateWithFlags, PFN_cuGraphInstantiateWithFlags_v11040, \
 	  NEW)                                                                 \
 	X(cuGraphInstantiateWithParams,                                        \
