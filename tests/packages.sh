@@ -164,6 +164,20 @@ else
 	skip "cmake is not installed" "components"
 fi
 
+# ---- a compiler that looks elsewhere than pkg-config -----------------------------
+
+mkdir "$scratch/elsewhere"
+echo '#error absent' >"$scratch/elsewhere/jansson.h"
+if pkg-config zlib jansson 2>/dev/null; then
+	exits 0 "configure without a jansson.h that compiles" in_tree ./configure \
+		-q --without-cuda --without-hip --without-opencl CC="$CC" \
+		CPPFLAGS="-I$scratch/elsewhere"
+	check "says that the tools miss it, and nothing else" grep -qx \
+		' *tools *none: missing jansson (libjansson-dev)' "$scratch/out"
+else
+	skip "no zlib, or no jansson" "a compiler that looks elsewhere"
+fi
+
 # ---- without the tools, and without shared libraries ---------------------------
 
 tree=$bare
