@@ -86,6 +86,7 @@ uint64_t used_bytes(void);
 	X(resets)                                                              \
 	X(released)                                                            \
 	X(forks)                                                               \
+	X(clears)                                                              \
 	X(lost_device)                                                         \
 	X(shut_down)                                                           \
 	X(otherwise)                                                           \

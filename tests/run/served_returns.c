@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -209,6 +210,16 @@ void forks(void)
 	TRUE(pid > 0 && waitpid(pid, &status, 0) == pid && !status);
 	give(block, stream);
 	TRUE(take(4 * MIB, stream) == block);
+}
+
+/* What gpumem-run has set is known, though the program has thrown it away. */
+void clears(void)
+{
+	void *stream = stream_new();
+
+	clearenv();
+	give(take(4 * MIB, stream), stream);
+	TRUE(passed_on() == 0);
 }
 
 /* After a kernel's wrong access the driver says so, of each call. */

@@ -56,6 +56,8 @@ struct served_library {
 };
 extern struct served_library served_gpumem;
 
+/* Reads the environment, once, before threads. */
+void served_init(void);
 /* False: *why_out says why not, and is a constant or the library's. */
 bool served_open_library(const char **why_out);
 

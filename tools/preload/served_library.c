@@ -9,17 +9,26 @@
 #include "served.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct served_library served_gpumem;
+static char file[PATH_MAX]; /* "": there is none */
+
+void served_init(void)
+{
+	const char *path = getenv(LIBRARY_VARIABLE);
+
+	snprintf(file, sizeof(file), "%s", path ? path : "");
+}
 
 bool served_open_library(const char **why_out)
 {
-	const char *file = getenv(LIBRARY_VARIABLE);
-	void *library = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *library = *file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
 
 	if (!library) {
-		*why_out = file ? dlerror() : NULL;
+		*why_out = *file ? dlerror() : NULL;
 		if (!*why_out)
 			*why_out = "gpumem-run has no shared libgpumem";
 		return false;

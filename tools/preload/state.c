@@ -9,6 +9,7 @@
 #include "hooks.h"
 #ifdef PRELOAD_CUDA
 #include "request.h"
+#include "served.h"
 #endif
 
 #include <errno.h>
@@ -47,6 +48,9 @@ __attribute__((constructor)) static void preload_begin(void)
 	strcpy(ledgers, folder);
 	follow(getenv(BACKEND_VARIABLE));
 	recorder_init(folder);
+#ifdef PRELOAD_CUDA
+	served_init();
+#endif
 	limit = limit_value_read(bytes);
 	decay_ms = decay ? strtoull(decay, NULL, 10) : 0;
 	adopting = getenv(ADOPT_VARIABLE);
