@@ -52,6 +52,12 @@ name="a stream that records for graphics"
 kept "$scratch/cases" captured_for_graphics
 json_is "[p['stopped'] for p in d['processes']]" \
 	"['cuStreamBeginCaptureToCig']" "stops it, too"
+# The program can write what it likes into its ledger.
+exits 0 "and which is not trusted" "$run" --adopt --report="$scratch/report" sh -c \
+	'"$1" unknown_variant "$2"; LC_ALL=C sed -i "s/cuStreamC/$3/" \
+		"$GPUMEM_RUN_LEDGERS"/*.ledger' \
+	- "$scratch/cases" "$scratch/next.so" "$(printf '\033[2J12345')"
+check "is printed clean" grep -qF 'because of \x1b[2J12345reate' "$scratch/report"
 FAKECUDA_MEMORY=128MiB
 export FAKECUDA_MEMORY
 for name in full tight; do

@@ -129,8 +129,11 @@ static bool print_declined(const struct ledger *ledger)
 {
 	char *declined = clean_copy(ledger->declined);
 	char *unserved = clean_copy(ledger->unserved);
-	bool ok = declined && unserved;
+	char *stopped = clean_copy(ledger->stopped);
+	bool ok = declined && unserved && stopped;
 
+	if (ok && *stopped)
+		printf("  nothing was kept any more because of %s\n", stopped);
 	if (ok && *declined)
 		printf("  %s\n", declined);
 	if (ok && *unserved)
@@ -138,6 +141,7 @@ static bool print_declined(const struct ledger *ledger)
 		       unserved);
 	free(declined);
 	free(unserved);
+	free(stopped);
 	return ok;
 }
 
@@ -183,9 +187,6 @@ static bool print_process(const struct ledger *ledger)
 	for (int i = 0; ok && i < LEDGER_DEVICES; i++)
 		if (run_device_is_used(&ledger->devices[i]))
 			ok = print_device(&ledger->devices[i], i);
-	if (ledger->stopped[0])
-		printf("  nothing was kept any more because of %s\n",
-		       ledger->stopped);
 	for (int i = 0; i < LEDGER_NOTES; i++)
 		if (ledger->notes[i])
 			printf("  not counted: %llu %s\n",
