@@ -280,6 +280,16 @@ print(["Finder" in str(x) and "sitecustomize" in str(x) for x in sys.meta_path].
     type(torch.cuda.__loader__).__name__, type(torch.cuda.__spec__.loader).__name__)'
 is "$(cat "$scratch/said")" "[] Finder
 0 SourceFileLoader SourceFileLoader" "nothing stays in the import system"
+adopted python3 -c "import sys
+sys.modules['torch.cuda.memory'] = None
+try:
+    import torch
+except ImportError:
+    for name in [x for x in sys.modules if x.startswith('torch')]:
+        del sys.modules[name]
+$use"
+is "$(cat "$scratch/said")" "['enable', 'enabled', 'init'] _lazy_init _lazy_init" \
+	"an import that fails may be tried again"
 # As in a wheel: the tool's own package, for a Python that has none.
 mkdir -p "$scratch/whole/gpumem/lib/gpumem"
 cp "$package/gpumem/"*.py "$scratch/whole/gpumem"

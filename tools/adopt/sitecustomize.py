@@ -121,9 +121,9 @@ WATCHED = {"torch.cuda": watch, "tensorflow.python.framework.ops": let_go}
 class Watching:
     """A loader that does what another does, and then something more."""
 
-    def __init__(self, loader, after):
+    def __init__(self, loader, name):
         self.loader = loader
-        self.after = after
+        self.name = name
 
     def create_module(self, spec):
         return self.loader.create_module(spec)
@@ -131,23 +131,28 @@ class Watching:
     def exec_module(self, module):
         module.__spec__.loader = module.__loader__ = self.loader
         self.loader.exec_module(module)
-        self.after(module)
+        after = WATCHED.pop(self.name, None)
+        if not WATCHED and Finder in sys.meta_path:
+            sys.meta_path.remove(Finder)
+        if after:
+            after(module)
 
 
 class Finder:
-    """Of what is watched, each once; others find it."""
+    """Of what is watched, until it is there; others find it."""
 
     @staticmethod
     def find_spec(name, path=None, target=None):
-        after = WATCHED.pop(name, None)
-        if not after:
+        if name not in WATCHED:
             return None
-        if not WATCHED:
-            sys.meta_path.remove(Finder)
-        spec = importlib.util.find_spec(name)
-        if spec and hasattr(spec.loader, "exec_module"):
-            spec.loader = Watching(spec.loader, after)
-        return spec
+        for other in sys.meta_path:
+            find = None if other is Finder else getattr(other, "find_spec", None)
+            spec = find and find(name, path, target)
+            if spec:
+                if hasattr(spec.loader, "exec_module"):
+                    spec.loader = Watching(spec.loader, name)
+                return spec
+        return None
 
 
 def run_hidden():
