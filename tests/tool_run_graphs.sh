@@ -67,6 +67,9 @@ json_is "[(k['allocations'], k['frees']) for p in d['processes']
 json_is "[(x['peak_bytes'], x['current_bytes'], x['reserved_peak_bytes'])
 	for p in d['processes'] for x in p['devices']]" \
 	"[(67108864, 33554432, 67108864)]" "it is in the figures of the device"
+is "$("$nodes" twice 2>&1)" "done" "twice: without gpumem-run"
+is "$("$run" --adopt --report="$scratch/report" "$nodes" twice 2>&1)" "done" \
+	"what is kept where a node was is freed once"
 exits 0 "as text" "$run" "$nodes" nodes
 check "its line" grep -qE '^    graphs +64 MiB +32 MiB +3 +2 +0$' "$scratch/err"
 

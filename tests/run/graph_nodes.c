@@ -113,6 +113,20 @@ static void again(void)
 	OK(cu.cuMemFree_v2(block));
 }
 
+/* The same of memory that is kept, which is freed once. */
+static void twice(void)
+{
+	struct graph graph = graph_of(16 * MIB, 0);
+	address block;
+
+	end(graph);
+	block = alloc(2 * MIB);
+	TRUE(block == graph.block);
+	release(block);
+	TRUE(cu.cuMemFree_v2(block) == INVALID);
+	TRUE(cu.cuMemFreeAsync(block, stream) == INVALID);
+}
+
 /* It belongs to the device, and not to the context that launched it. */
 static void contexts(void)
 {
@@ -181,9 +195,10 @@ int main(int argc, char **argv)
 	static const struct graph_case cases[] = {
 		{"nodes", nodes},	{"uploads", uploads},
 		{"third", third},	{"captures", captures},
-		{"again", again},	{"contexts", contexts},
-		{"devices", devices},	{"none", none},
-		{"resolved", resolved}, {NULL, NULL}};
+		{"again", again},	{"twice", twice},
+		{"contexts", contexts}, {"devices", devices},
+		{"none", none},		{"resolved", resolved},
+		{NULL, NULL}};
 
 	return graph_main(argc, argv, cases);
 }

@@ -24,10 +24,13 @@ void nodes_add(enum ledger_api api, uint64_t address)
 bool nodes_has(enum ledger_api api, uint64_t address)
 {
 	struct preload_state *state = preload_lock();
-	/* Where a graph's memory was can be other memory later. */
+	/* Where a graph's memory was can be other memory later, which may be
+	 * kept by now. */
 	bool has = blocks_find(&state->blocks, space_of(api, BLOCK_NODE),
 			       address) &&
 		   !blocks_find(&state->blocks, space_of(api, BLOCK_ADDRESS),
+				address) &&
+		   !blocks_find(&state->blocks, space_of(api, BLOCK_KEPT),
 				address);
 
 	preload_unlock(state);
