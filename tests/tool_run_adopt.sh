@@ -273,6 +273,20 @@ PYTHONPATH=$scratch/custom:$package:$site "$run" --adopt --json \
 is "$(cat "$scratch/said")" "customized
 ['enable', 'enabled', 'init'] _lazy_init _lazy_init" \
 	"a sitecustomize of the user's runs"
+# A Python 2, which has no finders of that kind, and none of this.
+old=
+for name in python2.7 python2; do
+	[ -n "$old" ] || ! "$name" -c "" 2>/dev/null || old=$name
+done
+if [ -n "$old" ]; then
+	PYTHONPATH=$scratch/custom "$run" --adopt --report="$scratch/text" \
+		"$old" -c 'import sys
+print([x for x in sys.path if "adopt" in x])' >"$scratch/said" 2>&1
+	is "$(cat "$scratch/said")" "customized
+[]" "a Python 2 has no more than its own, either"
+else
+	skip "there is no Python 2" "its own customs"
+fi
 adopted python3 -c 'import sys
 print([x for x in sys.path if "adopt" in x], sys.meta_path[0].__name__)
 import torch, tensorflow

@@ -7,11 +7,11 @@ those of TensorFlow's free what they trained, by gpumem.tensorflow.enable().
 Not before: a program may fork until then, and none of what it imports is imported
 earlier. Where the pool cannot be had, PyTorch's cache is off, as the variable says
 that gpumem-run set, and the report says why. The folder leaves sys.path again, and
-the sitecustomize that it hides runs. Nothing is printed.
+the sitecustomize that it hides runs. Nothing is printed. That is all that a Python 2
+reads of it, too, so there is nothing here that it cannot parse.
 """
 
-import importlib.machinery
-import importlib.util
+import importlib
 import os
 import sys
 import threading
@@ -47,7 +47,7 @@ def package(module):
         folder = parent
     else:
         raise ModuleNotFoundError(
-            f"{sys.executable} has no package gpumem: see docs/python.md"
+            sys.executable + " has no package gpumem: see docs/python.md"
         )
     sys.path.append(parent)
     try:
@@ -65,12 +65,12 @@ def adopt():
             warnings.simplefilter("always")
             gpumem = package("gpumem.torch")
             gpumem.enable()
-        told = [f"PyTorch has gpumem's pool, by its {gpumem.how()}"]
+        told = ["PyTorch has gpumem's pool, by its " + gpumem.how()]
         told += [str(x.message) for x in heard]
         tell("; ".join(told))
     except Exception as why:
         reason = str(why) or type(why).__name__
-        tell(f"PyTorch allocates from the driver, without a cache: {reason}")
+        tell("PyTorch allocates from the driver, without a cache: " + reason)
 
 
 def let_go(ops):
@@ -82,7 +82,7 @@ def let_go(ops):
         tell("")
     except Exception as why:
         reason = str(why) or type(why).__name__
-        tell(f"TensorFlow keeps what it trained until it ends: {reason}")
+        tell("TensorFlow keeps what it trained until it ends: " + reason)
 
 
 def watch(cuda):
@@ -157,14 +157,16 @@ class Finder:
 
 def run_hidden():
     """The sitecustomize that would have run without this one."""
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize")
-    if not spec or not spec.loader:
-        return
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sitecustomize"] = module
-    spec.loader.exec_module(module)
+    own = sys.modules.pop("sitecustomize")
+    try:
+        importlib.import_module("sitecustomize")
+    except ImportError as why:
+        if getattr(why, "name", "sitecustomize") != "sitecustomize":
+            raise
+        sys.modules["sitecustomize"] = own
 
 
 sys.path[:] = [x for x in sys.path if os.path.abspath(x or ".") != HERE]
-sys.meta_path.insert(0, Finder)
+if sys.version_info >= (3, 6):
+    sys.meta_path.insert(0, Finder)
 run_hidden()
