@@ -100,8 +100,8 @@ def check_needs():
         )
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise SystemExit(
-            "gpumem: this Python is free-threaded and has no stable interface "
-            "(abi3), which the package needs: use one that is not"
+            "gpumem: this Python is free-threaded and lacks the stable interface "
+            "abi3, which the package needs: use one that is not"
         )
     python = sysconfig.get_path("include")
     if not os.path.isfile(f"{python}/Python.h"):
