@@ -239,7 +239,7 @@ done
 # ---- --adopt ---------------------------------------------------------------------
 
 check "--adopt sets what is not set" env TF_FORCE_GPU_ALLOW_GROWTH=false \
-	XLA_PYTHON_CLIENT_PREALLOCATE= "$run" --adopt --json \
+	XLA_PYTHON_CLIENT_PREALLOCATE= "$run" --adopt --backend=cuda --json \
 	--report="$scratch/out" sh -c '[ "$XLA_PYTHON_CLIENT_ALLOCATOR" = cuda_async ] &&
 		[ "$PYTORCH_NO_CUDA_MEMORY_CACHING" = 1 ] &&
 		[ "$PYTORCH_NO_HIP_MEMORY_CACHING" = 1 ] &&
@@ -252,6 +252,36 @@ json_is "sorted(d['set'])" \
 exits 0 "without it" "$run" --json --report="$scratch/out" sh -c \
 	'[ -z "${XLA_PYTHON_CLIENT_ALLOCATOR+set}" ]'
 json_is "d['set']" "{}" "nothing is set"
+
+# served_in COMMAND...: which frameworks it has make stream-ordered allocations
+served_in()
+{
+	"$@" --adopt --report="$scratch/out" sh -c 'echo \
+		"$XLA_PYTHON_CLIENT_ALLOCATOR $TF_GPU_ALLOCATOR $TF_FORCE_GPU_ALLOW_GROWTH"'
+}
+
+# seen NODE...: where /dev has no other of a GPU's
+seen()
+{
+	rm -rf "$scratch/dev"
+	mkdir "$scratch/dev"
+	for node in null "$@"; do
+		: >"$scratch/dev/$node"
+	done
+	served_in unshare -rm sh -c 'mount --bind "$0" /dev && exec "$@"' \
+		"$scratch/dev" "$run"
+}
+
+is "$(served_in "$run" --backend=hip)" "  true" \
+	"none of AMD's, which would end for it"
+if unshare -rm true 2>/dev/null; then
+	both="cuda_async cuda_malloc_async true"
+	is "$(seen kfd)" "  true" "nor where there are AMD's devices"
+	is "$(seen kfd nvidia0)" "$both" "but where there are NVIDIA's, too"
+	is "$(seen)" "$both" "or none"
+else
+	skip "no mounts of one's own" "by the devices that are seen"
+fi
 
 # ---- --backend -------------------------------------------------------------------
 

@@ -248,7 +248,8 @@ int main(int argc, char **argv)
 		return TOOL_FAILED;
 	if (run_not_followed(unfollowed, config.command[0]))
 		config.unfollowed = unfollowed;
-	folder = !config.adopt || run_adopt() ? run_prepare(&config) : NULL;
+	folder = !config.adopt || run_adopt(&config) ? run_prepare(&config)
+						     : NULL;
 	if (!folder)
 		return TOOL_FAILED;
 	ran = run_child(config.command, &end);

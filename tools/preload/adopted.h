@@ -10,9 +10,9 @@
 #define GPUMEM_PRELOAD_ADOPTED_H
 
 /* X(variable, value, framework, library, stream_ordered): a framework is loaded
- * if a file is whose name begins so; "": nobody looks. If it took a setting
- * with `stream_ordered`, there are such allocations. CuPy's pool has no
- * variable. */
+ * if a file is whose name begins so; "": nobody looks. A setting that is
+ * `stream_ordered` is for NVIDIA's devices; if it was taken there are such
+ * allocations. CuPy's pool has no variable. */
 #define ADOPTED_LIST(X)                                                        \
 	X("XLA_PYTHON_CLIENT_ALLOCATOR", "cuda_async", "JAX",                  \
 	  "xla_cuda_plugin", true)                                             \

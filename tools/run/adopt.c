@@ -9,9 +9,11 @@
  */
 #include "../preload/adopted.h"
 #include "common/tool.h"
+#include "loader/sight.h"
 #include "run.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct run_setting settings[] = {
 #define SETTING(name, value, framework, library, stream_ordered)               \
@@ -20,10 +22,29 @@ static struct run_setting settings[] = {
 #undef SETTING
 };
 
-bool run_adopt(void)
+static const bool stream_ordered[] = {
+#define SETTING(name, value, framework, library, stream_ordered) stream_ordered,
+	ADOPTED_LIST(SETTING)
+#undef SETTING
+};
+
+/* Built for AMD's devices XLA and TensorFlow have no stream-ordered allocator,
+ * and end when they are asked for it. */
+static bool is_amds(const struct run_config *config)
 {
+	struct gm_sight sights[GM_SIGHTS];
+
+	if (config->backend)
+		return strcmp(config->backend, "hip") == 0;
+	return gm_sight("", sights) && strcmp(sights[0].backend, "hip") == 0;
+}
+
+bool run_adopt(const struct run_config *config)
+{
+	bool amds = is_amds(config);
+
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
-		if (getenv(settings[i].name))
+		if (getenv(settings[i].name) || (stream_ordered[i] && amds))
 			continue;
 		if (setenv(settings[i].name, settings[i].value, 1)) {
 			tool_error("out of memory");

@@ -26,6 +26,8 @@ endif
 tools_gpumem_run_LDADD = $(TOOL)
 tools_gpumem_run_SOURCES = \
 	tools/gpumem-run.c \
+	core/loader/sight.c \
+	core/loader/sight.h \
 	tools/run/adopt.c \
 	tools/run/child.c \
 	tools/run/environment.c \

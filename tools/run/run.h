@@ -50,11 +50,11 @@ struct run_gap {
 
 struct run_setting {
 	const char *name, *value;
-	bool done; /* false: the user has set it, or nothing was */
+	bool done; /* false: the user has set it, or it is not for these GPUs */
 };
 
 /* Sets what frameworks need. False: told. */
-bool run_adopt(void);
+bool run_adopt(const struct run_config *config);
 /* The settings one by one; NULL: no more. */
 const struct run_setting *run_adopted(size_t index);
 
