@@ -46,10 +46,10 @@ work()
 	headers=$1
 }
 
-# compiler ARGUMENT...: as gpumem.torch calls it
+# compiler ARGUMENT...: as gpumem.torch calls it, or that of $cxx
 compiler()
 {
-	$CXX -std=c++20 -fPIC -fvisibility=hidden -Wall -Wextra \
+	$cxx -std=c++20 -fPIC -fvisibility=hidden -Wall -Wextra \
 		-isystem "$headers" \
 		-isystem "$headers/torch/csrc/api/include" \
 		-isystem "$scratch/generated" -isystem "$cuda" \
@@ -73,6 +73,7 @@ overrides()
 	compiler -fsyntax-only "$work/overrides.cpp"
 }
 
+cxx=$CXX
 changed=
 saved_IFS=$IFS
 IFS=:
@@ -85,6 +86,11 @@ for folder in $GPUMEM_TORCH_HEADERS; do
 	name="PyTorch ${version:-in $folder}"
 	work "$folder"
 	check "$name: the subclass compiles" compiles
+	if [ "$CXX" != clang++ ] && clang++ --version >/dev/null 2>&1; then
+		cxx=clang++
+		check "$name: and with clang" compiles
+		cxx=$CXX
+	fi
 	is "$("$python" "$top_srcdir/bindings/python/gpumem/_torch_headers.py" \
 		"$folder")" "" "$name: its virtual functions and settings are known"
 	grep -q 'virtual void setNoSplit' \

@@ -37,6 +37,10 @@
 #include <thread>
 #include <unordered_map>
 
+#ifdef __clang__ /* overrides.cpp knows more */
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
+
 namespace gpumem_torch
 {
 
