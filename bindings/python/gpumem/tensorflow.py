@@ -15,7 +15,8 @@ weights and the optimizer's state stay, and the next model's come on top. With
 
     gpumem.tensorflow.enable()
 
-before the first model is trained, they go. gpumem-run --adopt calls it.
+before the first model is trained, they go. gpumem-run --adopt calls it. TensorFlow
+2.22.0rc0 lets them go by itself, and is as before with it.
 
 What TensorFlow frees goes back to the device if its allocator gives it back, as the
 one does that gpumem-run --adopt has it take.
