@@ -11,6 +11,7 @@ tests_attack_attack_SOURCES = \
 	tests/attack/attack.h \
 	tests/attack/blocks.c \
 	tests/attack/content.c \
+	tests/attack/counts.c \
 	tests/attack/describe.c \
 	tests/attack/devices.c \
 	tests/attack/events.c \
@@ -18,10 +19,12 @@ tests_attack_attack_SOURCES = \
 	tests/attack/host.c \
 	tests/attack/judge.c \
 	tests/attack/library.c \
+	tests/attack/limits.c \
 	tests/attack/pick.c \
 	tests/attack/pools.c \
 	tests/attack/rows.h \
 	tests/attack/ranges.c \
+	tests/attack/reclaim.c \
 	tests/attack/share.c \
 	tests/attack/streams.c \
 	tests/attack/tags.c \

@@ -177,6 +177,7 @@ gpumem_stream pick_stream(const struct device *device, int *index_out);
 void *pick_pointer(struct block **block_out); /* of a block, or of nothing */
 void *pick_nowhere(void);		      /* no memory is there */
 uint64_t pick_bytes(void);
+uint64_t pick_pool_bytes(void); /* of a pool's limit, page or rest */
 const char *pick_text(void);
 const char *pick_bad_text(void);
 int pick_number(struct device **device_out); /* of a device */

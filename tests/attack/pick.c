@@ -196,6 +196,17 @@ uint64_t pick_bytes(void)
 	return 1 + random_below((uint64_t)1 << (6 + random_below(17)));
 }
 
+uint64_t pick_pool_bytes(void)
+{
+	static const uint64_t sizes[] = {
+		0,	   1,	       255,	   4096,
+		256 * KIB, 3 * MIB,    2 * MIB,	   8 * MIB,
+		64 * MIB,  4096 * MIB, 8192 * MIB, UINT64_MAX,
+		1 << 30,   UINT32_MAX, INT64_MAX,  UINT64_MAX / 2 + 1};
+
+	return sizes[random_below(COUNT(sizes))];
+}
+
 const char *pick_bad_text(void)
 {
 	static char lengthy[6000];
