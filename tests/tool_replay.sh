@@ -384,6 +384,26 @@ exits 1 "a lag without streams" env GPUMEM_CONF=host.streams:off "$replay" \
 check "says why" grep -q 'no streams that fill' "$scratch/err"
 exits 2 "a lag that is no number" "$replay" --lag=x "$scratch/small"
 
+# ---- tags with a word of a sleep ---------------------------------------------
+
+# Blocks of 30 sizes share pages, unless they are of several tags.
+awk 'BEGIN { for (i = 1; i <= 30; i++) print "a", i, 300000 + i * 4096, 1 }' \
+	>"$scratch/sizes"
+for tags in 0 1 64; do
+	exits 0 "$tags tags" "$replay" --tags=$tags --json --check=1 \
+		--device=host:0 "$scratch/sizes"
+	json_is 'd["tags"]' $tags "as it was asked for"
+	cp "$scratch/out" "$scratch/tags.$tags"
+done
+check "one tag's blocks share pages as those of none" test \
+	"$(json_of "$scratch/tags.1")" -eq "$(json_of "$scratch/tags.0")"
+check "those of two do not" test \
+	"$(json_of "$scratch/tags.64")" -gt "$(json_of "$scratch/tags.0")"
+exits 2 "tags without a pool" "$replay" --tags=2 --policy=direct \
+	"$scratch/small"
+check "says why" grep -q -e '--tags needs --policy=cached' "$scratch/err"
+exits 2 "too many tags" "$replay" --tags=65 "$scratch/small"
+
 # ---- out of memory, and a driver that fails --------------------------------
 
 exits 1 "a limit below one page" "$replay" --limit=1MiB "$scratch/small"

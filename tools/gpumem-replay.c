@@ -20,7 +20,8 @@ enum {
 	KEY_NO_LOAD,
 	KEY_PASSES,
 	KEY_SAMPLE,
-	KEY_SCALE
+	KEY_SCALE,
+	KEY_TAGS
 };
 
 static const struct argp_option options[] = {
@@ -38,6 +39,8 @@ static const struct argp_option options[] = {
 	 "Add the memory after every N events to the JSON", 0},
 	{"scale", KEY_SCALE, "1/N", 0,
 	 "Replay blocks of an Nth of their size, for a small device", 0},
+	{"tags", KEY_TAGS, "N", 0,
+	 "Give blocks one of N tags with a word of a sleep, by their size", 0},
 	{"model", KEY_MODEL, "NAME", 0,
 	 "Add up what the driver calls would take on another device: h200", 0},
 	{"no-load", KEY_NO_LOAD, NULL, 0,
@@ -108,6 +111,9 @@ static bool parse_number(int key, const char *arg, struct replay_config *config)
 		config->sample_every =
 			usage_count("--sample", arg, 1, UINT64_MAX);
 		return true;
+	case KEY_TAGS:
+		config->tags = usage_count("--tags", arg, 0, REPLAY_TAGS);
+		return true;
 	case KEY_LIMIT:
 		parse_limit(arg);
 		return true;
@@ -152,6 +158,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			usage_fail("--sample needs --json");
 		if (config->lag && config->policy != &replay_cached)
 			usage_fail("--lag needs --policy=cached");
+		if (config->tags && config->policy != &replay_cached)
+			usage_fail("--tags needs --policy=cached");
 		return 0;
 	default:
 		return parse_number(key, arg, config) ? 0 : ARGP_ERR_UNKNOWN;

@@ -196,7 +196,8 @@ tools_gpumem_replay_SOURCES = \
 	tools/replay/report.c \
 	tools/replay/report_model.c \
 	tools/replay/report_pool.c \
-	tools/replay/sample.c
+	tools/replay/sample.c \
+	tools/replay/tags.c
 
 tools_gpumem_report_CPPFLAGS = $(TOOL_CPPFLAGS)
 tools_gpumem_report_LDADD = libreport.la $(TOOL)

@@ -20,6 +20,7 @@ The sets:
 
     recorded  tests/traces/*.trace.gz, by lag, once and 5 times
     unseen    the programs of scripted.py, of seeds that nobody tuned on, by lag
+    tagged    the recorded ones with 2 and 4 tags that have a word of a sleep, by lag
     long      the recorded ones, 30 times, by lag
     limits    the recorded ones under limits from 1.005 to 1.04 times the peak
     bounded   the recorded ones, 20 times under 1.03 times the peak, idle: what a
@@ -54,7 +55,7 @@ TRACES = os.path.join(HERE, "..", "traces")
 LAGS = ("0", "1000", "inf")
 LIMITS = (1.005, 1.01, 1.02, 1.03, 1.04)
 NARROW = (1.02, 1.03, 1.05, 1.1)
-SETS = ("recorded", "unseen", "long", "limits", "bounded", "narrow", "steady", "segments",
+SETS = ("recorded", "unseen", "tagged", "long", "limits", "bounded", "narrow", "steady", "segments",
         "noise")
 LIMITED = ("limits", "bounded", "narrow")
 
@@ -135,6 +136,8 @@ def runs_of(sets, folder, seeds):
         for lag in LAGS:
             for passes in "1", "5":
                 yield Run("recorded", name, path, ("--lag", lag, "--passes", passes), "")
+            for tags in "2", "4":
+                yield Run("tagged", name, path, ("--lag", lag, "--tags", tags), "")
         for lag in LAGS:
             yield Run("long", name, path, ("--lag", lag, "--passes", "30"), "")
         if set(LIMITED[:2]) & set(sets):

@@ -55,7 +55,7 @@ _gpumem_options()
 	gpumem-probe) echo "--backend= --device= --json --list --options --test" ;;
 	gpumem-replay)
 		echo "--check= --device= --json --lag= --limit= --model=" \
-			"--no-load --passes= --policy= --sample= --scale="
+			"--no-load --passes= --policy= --sample= --scale= --tags="
 		;;
 	gpumem-bench)
 		echo "--device= --iterations= --json --rounds= --seconds=" \

@@ -63,7 +63,7 @@ static gpumem_status run(struct replay *replay,
 			 const struct trace_event *events, uint64_t count,
 			 uint64_t *done_out)
 {
-	const bool lag = replay->config->lag;
+	const bool lag = replay->config->lag, tags = replay->config->tags;
 	gpumem_pool *pool = replay->pool;
 	void **ptrs = replay->ptrs;
 	gpumem_status status = GPUMEM_OK;
@@ -73,6 +73,10 @@ static gpumem_status run(struct replay *replay,
 		const struct trace_event *event = &events[i];
 		gpumem_stream stream = replay->streams[event->stream];
 
+		if (tags)
+			status = replay_tags_event(replay, event);
+		if (status != GPUMEM_OK)
+			break;
 		if (event->kind == TRACE_ALLOC) {
 			status = gpumem_alloc(pool, event->bytes, stream,
 					      &ptrs[event->slot]);

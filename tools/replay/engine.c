@@ -277,8 +277,8 @@ bool replay_run(struct replay *replay)
 		return replay_fail(replay, "out of host memory");
 	if (gpumem_device_get_info(replay->device, &replay->info) != GPUMEM_OK)
 		return replay_fail_last(replay, "cannot query the device");
-	ok = replay_lag_open(replay) && load(replay) &&
-	     config->policy->open(replay) && run_passes(replay);
+	ok = replay_lag_open(replay) && replay_tags_open(replay) &&
+	     load(replay) && config->policy->open(replay) && run_passes(replay);
 	ok = config->policy->close(replay) && ok;
 	ok = close_streams(replay) && ok;
 	replay_lag_close(replay);

@@ -23,17 +23,21 @@
 /* --lag=inf: work is over only when somebody waits for it. */
 #define REPLAY_LAG_INF UINT64_MAX
 
+/* --tags has at most so many. */
+enum { REPLAY_TAGS = 64 };
+
 struct replay_config {
 	const char *trace;
 	const char *device; /* NULL: the default */
 	const struct replay_policy *policy;
 	const struct model *model; /* NULL: none */
 	uint64_t passes;
-	uint64_t divisor;     /* of the size of every block */
-	uint64_t check_every; /* events between two checks; 0: never */
+	uint64_t divisor;      /* of the size of every block */
+	uint64_t check_every;  /* events between two checks; 0: never */
 	uint64_t sample_every; /* the same of two samples */
-	uint64_t lag; /* events that the device is behind; 0: idle */
-	bool load;	      /* the whole trace before the first event */
+	uint64_t lag;	       /* events that the device is behind; 0: idle */
+	uint64_t tags;	       /* that blocks get, with a word of a sleep */
+	bool load;	       /* the whole trace before the first event */
 	bool json;
 };
 
@@ -87,6 +91,7 @@ struct replay {
 	gpumem_stream streams[TRACE_STREAMS]; /* [0] is the default stream */
 	uint32_t stream_count;
 	struct replay_lag lag;
+	uint32_t tag[REPLAY_TAGS];
 
 	uint64_t run_ns;   /* of the pass that is running */
 	uint64_t run_done; /* its events so far */
@@ -171,6 +176,11 @@ bool replay_lag_stream(struct replay *replay, gpumem_stream stream);
 gpumem_status replay_lag_event(struct replay *replay,
 			       const struct trace_event *event);
 void replay_lag_close(struct replay *replay);
+
+/* --tags: makes them; gives the thread that of an event. */
+bool replay_tags_open(struct replay *replay);
+gpumem_status replay_tags_event(const struct replay *replay,
+				const struct trace_event *event);
 
 /* Adds a sample of the memory in use; all of them. */
 bool replay_sample(struct replay *replay);

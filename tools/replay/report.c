@@ -236,6 +236,7 @@ bool replay_print_json(const struct replay *replay)
 			 ? json_text("inf")
 			 : json_u64(replay->config->lag),
 		 &ok);
+	json_put(root, "tags", json_u64(replay->config->tags), &ok);
 	json_put(root, "divisor", json_u64(replay->config->divisor), &ok);
 	json_put(root, "events", json_u64(totals->events), &ok);
 	json_put(root, "blocks", json_u64(totals->allocs), &ok);
