@@ -225,6 +225,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/lab/98-large-handles-while-a-pool-grows.md \
 	docs/lab/101-plan-what-repeats.md \
 	docs/lab/102-no-place-for-each-block.md \
+	docs/lab/103-free-memory-between-tags.md \
 	docs/devices/README.md \
 	docs/install.md \
 	docs/sleeping.md \

@@ -40,7 +40,7 @@ uint64_t gm_gives_others(const struct gm_inquiry *inquiry)
 uint64_t gm_gives_growth(const struct gm_inquiry *inquiry)
 {
 	return gm_space_now_bytes(inquiry->heap, NULL, inquiry->stream,
-				  inquiry->fate, inquiry->driver_bytes);
+				  inquiry->driver_bytes);
 }
 
 struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
@@ -49,12 +49,11 @@ struct gm_capacity gm_heap_capacity(struct gm_heap *heap, gpumem_stream stream,
 	struct gm_inquiry inquiry = {
 		.heap = heap, .stream = stream, .driver_bytes = driver_bytes};
 	struct gm_capacity capacity;
+	uint32_t fate = gm_space_has_pages(heap) ? gm_tag_fate(tag) : 0;
 
 	gm_heap_gather(heap);
 	(void)gm_arenas_poll(heap);
-	if (gm_space_has_pages(heap))
-		inquiry.fate = gm_tag_fate(tag);
-	inquiry.arena = gm_arena_find_fate(heap, stream, inquiry.fate);
+	inquiry.arena = gm_arena_find_fate(heap, stream, fate);
 	capacity.most_bytes = gm_space_most_bytes(heap);
 	capacity.now_bytes = gm_sources_give(&inquiry);
 	pthread_mutex_unlock(&heap->mutex);

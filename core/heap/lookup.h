@@ -28,8 +28,7 @@ struct gm_lookup {
 struct gm_inquiry {
 	struct gm_heap *heap;
 	gpumem_stream stream;
-	uint32_t fate;
-	const struct gm_arena *arena; /* of both; NULL: none yet */
+	const struct gm_arena *arena; /* for blocks of the fate; NULL: none */
 	uint64_t driver_bytes;	      /* that the driver has free */
 };
 

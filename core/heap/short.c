@@ -53,7 +53,6 @@ static bool is_certain(const struct gm_lookup *lookup, size_t pages)
 	struct gm_heap *heap = lookup->heap;
 
 	return gm_space_now_bytes(heap, lookup->attempt, lookup->arena->stream,
-				  lookup->arena->fate,
 				  0) >= pages * heap->page_bytes;
 }
 

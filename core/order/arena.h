@@ -60,10 +60,11 @@ struct gm_fence {
 	uint64_t seqno;
 };
 
-/* Those whose work a stream comes after, and up to which of their numbers: what
- * it waited for, and what these had waited for by then: a vector clock (Fidge,
- * Timestamps in Message-Passing Systems, 1988; Mattern, Virtual Time and Global
- * States of Distributed Systems, 1989) with the numbers of frees as time. */
+/* Those whose work an arena comes after, and up to which of their numbers: what
+ * its stream waited for, or had of a sibling, and what these had waited for by
+ * then: a vector clock (Fidge, Timestamps in Message-Passing Systems, 1988;
+ * Mattern, Virtual Time and Global States of Distributed Systems, 1989) with
+ * the numbers of frees as time. */
 struct gm_clock {
 	struct gm_follow {
 		struct gm_arena *of;
@@ -133,6 +134,16 @@ struct gm_arena *gm_arena_find_fate(struct gm_heap *heap, gpumem_stream stream,
  * NO_HOST_MEMORY. */
 gpumem_status gm_arena_of_fate(struct gm_arena *arena, uint32_t fate,
 			       struct gm_arena **arena_out);
+/* The next one of its stream, in a ring of all fates; of a public one whose
+ * stream is there. */
+struct gm_arena *gm_arena_sibling(const struct gm_arena *arena);
+/* Does what one stream does, whatever the fate, decide both? */
+static inline bool gm_arenas_in_order(const struct gm_arena *a,
+				      const struct gm_arena *b)
+{
+	return a == b || (a->stream == b->stream && !a->graph && !b->graph &&
+			  !a->dropped && !b->dropped);
+}
 /* May what is free of one become the other's, as far as fates go? */
 bool gm_arenas_mix(const struct gm_arena *a, const struct gm_arena *b);
 /* check_fates.c, as extent/check.h has it: no handle is of two fates, unless
@@ -249,6 +260,10 @@ void gm_arena_complete(struct gm_arena *arena, uint64_t seqno);
  * driver refuses. */
 bool gm_follow_wait(struct gm_arena *arena, struct gm_arena *of,
 		    const struct gm_fence *fence);
+/* The number, among this arena's, of what a sibling freed with that number: the
+ * stream does in order what it does for both. False: as above. */
+bool gm_follow_number(struct gm_arena *arena, struct gm_arena *of,
+		      uint64_t seqno, uint64_t *seqno_out);
 /* A fence was recorded; it has completed; and all of the arena's work has. */
 void gm_follow_record(struct gm_arena *arena, const struct gm_fence *fence);
 void gm_follow_complete(struct gm_arena *arena, const struct gm_fence *fence);

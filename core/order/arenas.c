@@ -18,14 +18,24 @@ static struct gm_arena **bucket_of(const struct gm_order *order,
 	return &order->bucket[(product >> 32) & (order->bucket_count - 1)];
 }
 
-struct gm_arena *gm_arenas_any(const struct gm_order *order,
-			       gpumem_stream stream)
+static struct gm_arena *of_stream(struct gm_arena *arena, gpumem_stream stream)
 {
-	struct gm_arena *arena = *bucket_of(order, stream);
-
 	while (arena && arena->stream != stream)
 		arena = arena->next_of_bucket;
 	return arena;
+}
+
+struct gm_arena *gm_arenas_any(const struct gm_order *order,
+			       gpumem_stream stream)
+{
+	return of_stream(*bucket_of(order, stream), stream);
+}
+
+struct gm_arena *gm_arena_sibling(const struct gm_arena *arena)
+{
+	struct gm_arena *next = of_stream(arena->next_of_bucket, arena->stream);
+
+	return next ? next : gm_arenas_any(arena->heap->order, arena->stream);
 }
 
 struct gm_arena *gm_arenas_of_fate(const struct gm_order *order,

@@ -73,6 +73,13 @@ void gm_arena_complete(struct gm_arena *arena, uint64_t seqno)
 		give_oldest(arena);
 }
 
+/* The stream has nothing to do. */
+static void complete_all(struct gm_arena *arena)
+{
+	gm_arena_complete(arena, arena->seqno);
+	gm_follow_complete_all(arena);
+}
+
 /* NOT_READY: the stream is at work. */
 static gpumem_status query_fences(struct gm_arena *arena)
 {
@@ -128,7 +135,7 @@ static void settle(struct gm_arena *arena, const struct gm_attempt *attempt,
 	bool open = false;
 
 	if (!gm_device_has(arena->heap->driver.device, GPUMEM_CAP_STREAMS)) {
-		complete(arena, arena->seqno);
+		complete_all(arena);
 		return;
 	}
 	oldest = query_fences(arena);
@@ -141,8 +148,7 @@ static void settle(struct gm_arena *arena, const struct gm_attempt *attempt,
 	arena->idle = oldest != GPUMEM_NOT_READY && is_idle(arena, &open);
 	count_idle(arena->heap->order, arena->idle);
 	if (arena->idle) {
-		gm_arena_complete(arena, arena->seqno);
-		gm_follow_complete_all(arena);
+		complete_all(arena);
 	} else if (!fenced(arena) && arena->fence_count < GM_FENCES &&
 		   (open || !gm_arena_capturing(arena, attempt))) {
 		/* What cannot be recorded now is tried the next time. */

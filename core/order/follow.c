@@ -64,21 +64,39 @@ static const struct gm_clock *clock_of(const struct gm_arena *arena,
 	return &arena->follows->of_fence[fence - arena->fence];
 }
 
-/* What the arena comes after when it has waited for that fence. */
+/* What the arena comes after when it comes after that number of the other,
+ * which came after what its clock says. */
 static bool add_all(struct gm_clock *clock, const struct gm_arena *arena,
-		    struct gm_arena *of, const struct gm_fence *fence)
+		    struct gm_arena *of, uint64_t seqno,
+		    const struct gm_clock *its)
 {
-	const struct gm_follow latest = {.of = of, .seqno = fence->seqno};
+	const struct gm_follow latest = {.of = of, .seqno = seqno};
 	bool room = add(clock, &latest);
 
-	for (unsigned i = 0;
-	     room && of->follows && i < clock_of(of, fence)->count; i++) {
-		const struct gm_follow *follow =
-			&clock_of(of, fence)->follow[i];
-
-		room = follow->of == arena || add(clock, follow);
-	}
+	for (unsigned i = 0; room && its && i < its->count; i++)
+		room = its->follow[i].of == arena ||
+		       add(clock, &its->follow[i]);
 	return room;
+}
+
+/* Its clock then; false: it would come after too many, or no host memory. */
+static bool clock_after(struct gm_arena *arena, struct gm_arena *of,
+			uint64_t seqno, const struct gm_clock *its,
+			struct gm_clock *clock_out)
+{
+	if (!arena->follows)
+		arena->follows = calloc(1, sizeof(*arena->follows));
+	if (!arena->follows)
+		return false;
+	*clock_out = arena->follows->now;
+	return add_all(clock_out, arena, of, seqno, its);
+}
+
+static void set_clock(struct gm_arena *arena, const struct gm_clock *clock)
+{
+	arena->follows->now = *clock;
+	for (unsigned i = 0; i < clock->count; i++)
+		clock->follow[i].of->followed = true;
 }
 
 bool gm_follow_wait(struct gm_arena *arena, struct gm_arena *of,
@@ -86,18 +104,34 @@ bool gm_follow_wait(struct gm_arena *arena, struct gm_arena *of,
 {
 	struct gm_clock clock;
 
-	if (!arena->follows)
-		arena->follows = calloc(1, sizeof(*arena->follows));
-	if (!arena->follows)
-		return false;
-	clock = arena->follows->now;
-	if (!add_all(&clock, arena, of, fence) ||
+	if (!clock_after(arena, of, fence->seqno,
+			 of->follows ? clock_of(of, fence) : NULL, &clock) ||
 	    gm_stream_wait(arena->heap->driver.device, arena->stream,
 			   fence->event) != GPUMEM_OK)
 		return false;
-	arena->follows->now = clock;
-	for (unsigned i = 0; i < clock.count; i++)
-		clock.follow[i].of->followed = true;
+	set_clock(arena, &clock);
+	return true;
+}
+
+bool gm_follow_number(struct gm_arena *arena, struct gm_arena *of,
+		      uint64_t seqno, uint64_t *seqno_out)
+{
+	struct gm_clock clock;
+
+	*seqno_out = seqno;
+	if (arena == of)
+		return true;
+	if (gm_arena_completed(of, seqno)) {
+		if (seqno > arena->completed)
+			*seqno_out = arena->completed;
+		return true;
+	}
+	if (!clock_after(arena, of, seqno,
+			 of->follows ? &of->follows->now : NULL, &clock))
+		return false;
+	set_clock(arena, &clock);
+	arena->idle = false;
+	*seqno_out = arena->seqno = ++arena->heap->seqno;
 	return true;
 }
 

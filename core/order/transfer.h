@@ -9,8 +9,10 @@
  * the receiver queues from then on comes behind that work, and so does every
  * event recorded there. The host never waits.
  *
- * Nothing of a graph's comes or goes, and nothing of another fate unless they
- * mix. The heap's mutex guards it.
+ * Nothing of a graph's comes or goes. What is of another fate stays so, unless
+ * they mix: where whole pages are wanted it becomes that sibling's of the
+ * receiver which has its fate, and the stream lends the pages to the receiver
+ * (pages/stale.h). The heap's mutex guards it.
  */
 #ifndef GM_ORDER_TRANSFER_H
 #define GM_ORDER_TRANSFER_H
@@ -64,7 +66,7 @@ struct gm_transfer {
 	unsigned terms; /* those that will do */
 	size_t bytes, alignment;
 	size_t below;	 /* from an extent of fewer bytes */
-	size_t pages;	 /* so many, in whole extents */
+	size_t pages;	 /* so many, in whole extents, of any fate */
 	uint64_t most;	 /* pending: bytes, or slots, that are enough */
 	size_t asks;	 /* streams that may be asked whether they are done */
 	bool everywhere; /* look at more than GM_ARENA_LOOKS arenas, or
@@ -85,8 +87,9 @@ struct gm_transfer {
  * refuses.
  */
 bool gm_transfer_block(const struct gm_transfer *transfer);
-/* Whole extents with about so many pages, for a receiver that can lend them to
- * itself (gm_stale_lender()), on any terms. False: as above. */
+/* Whole extents of other streams with about so many pages, for a receiver whose
+ * stream can lend them to it (gm_stale_lender()), on any terms. False: as
+ * above. */
 bool gm_transfer_pages(const struct gm_transfer *transfer);
 /* All that is done, of one arena, or of each. */
 void gm_transfer_all_of(struct gm_arena *receiver,
@@ -96,7 +99,7 @@ void gm_transfer_all(const struct gm_transfer *transfer);
 
 /*
  * transfer_pending.c: blocks that other streams may still use, the oldest
- * first, of those that go back to the receiver, or to others than it: its
+ * first, of those that go back to the receiver's stream, or to others: its
  * stream waits for that use, and for what the block's own did before the free.
  * Then they are free as if they had been freed on it now, until so many bytes
  * fit at the alignment, or the most are free more. Those with a view are left
@@ -107,6 +110,13 @@ void gm_transfer_all(const struct gm_transfer *transfer);
 bool gm_transfer_pending(const struct gm_transfer *transfer, bool own);
 
 /* ---- between the files of this module ---- */
+
+/* Is what is free of the arena, or pending, of use for it? */
+bool gm_transfer_serves(const struct gm_transfer *transfer,
+			const struct gm_arena *of);
+/* Whose it becomes. NULL: no host memory. */
+struct gm_arena *gm_transfer_receiver(const struct gm_transfer *transfer,
+				      const struct gm_arena *of);
 
 /* An extent that is in no index becomes the receiver's, which comes after all
  * work on it by now. Returns what it is part of then. */

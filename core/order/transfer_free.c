@@ -37,7 +37,7 @@ static struct gm_arena *next_of(const struct gm_transfer *transfer,
 
 		--*looks_inout;
 		if (arena && arena != transfer->receiver &&
-		    gm_arenas_mix(arena, transfer->receiver))
+		    gm_transfer_serves(transfer, arena))
 			return arena;
 	}
 	return NULL;
@@ -193,14 +193,17 @@ static bool is_better_pages(const struct gm_transfer *transfer,
 	return a->seqno < b->seqno;
 }
 
-/* The smallest with all of the pages, or the largest. */
+/* The smallest with all of the pages, or the largest. What the receiver's own
+ * stream has it can lend. */
 static struct gm_extent *pick_pages(const struct gm_transfer *transfer,
 				    struct gm_arena *arena)
 {
 	const struct gm_index *index = &arena->index;
-	struct gm_extent *extent = gm_index_least_pages(index, transfer->pages);
-	struct gm_extent *best;
+	struct gm_extent *extent, *best;
 
+	if (gm_arenas_in_order(arena, transfer->receiver))
+		return NULL;
+	extent = gm_index_least_pages(index, transfer->pages);
 	if (!extent)
 		return gm_index_most_pages(index);
 	best = extent;
@@ -212,15 +215,20 @@ static struct gm_extent *pick_pages(const struct gm_transfer *transfer,
 	return best;
 }
 
-static bool wait_for(const struct gm_transfer *transfer,
-		     const struct gm_extent *extent)
+/* Whose it becomes, which waits for it; NULL: none may. */
+static struct gm_arena *wait_for(const struct gm_transfer *transfer,
+				 const struct gm_extent *extent)
 {
 	struct gm_arena *receiver = transfer->receiver;
 
-	return !gm_capture_forbids(receiver->heap, transfer->attempt) &&
-	       !gm_arena_capturing(receiver, transfer->attempt) &&
-	       gm_transfer_wait(receiver, transfer->attempt, extent->arena,
-				extent->seqno);
+	if (gm_capture_forbids(receiver->heap, transfer->attempt) ||
+	    gm_arena_capturing(receiver, transfer->attempt))
+		return NULL;
+	receiver = gm_transfer_receiver(transfer, extent->arena);
+	return receiver && gm_transfer_wait(receiver, transfer->attempt,
+					    extent->arena, extent->seqno)
+		       ? receiver
+		       : NULL;
 }
 
 bool gm_transfer_pages(const struct gm_transfer *transfer)
@@ -230,13 +238,14 @@ bool gm_transfer_pages(const struct gm_transfer *transfer)
 				.pick = pick_pages,
 				.is_better = is_better_pages};
 	struct gm_extent *extent;
+	struct gm_arena *receiver;
 
 	while (rest.pages && (extent = find(&search)) &&
-	       wait_for(&rest, extent)) {
+	       (receiver = wait_for(&rest, extent))) {
 		rest.pages -=
 			least_of(gm_index_pages(&extent->arena->index, extent),
 				 rest.pages);
-		(void)gm_transfer_extent(transfer->receiver, extent);
+		(void)gm_transfer_extent(receiver, extent);
 	}
 	return rest.pages < transfer->pages;
 }

@@ -33,16 +33,22 @@ static bool wait_for_uses(struct gm_arena *receiver,
 	return true;
 }
 
-/* A slot's own stream is the receiver's. */
-static bool wait_for(const struct gm_transfer *transfer,
-		     struct gm_pending_block *block)
+/* Whose it becomes, which has waited for it; NULL: none may. A slot's own
+ * stream is the receiver's. */
+static struct gm_arena *wait_for(const struct gm_transfer *transfer,
+				 struct gm_pending_block *block)
 {
 	struct gm_arena *own = gm_freed_arena(&block->freed);
+	struct gm_arena *receiver =
+		own ? gm_transfer_receiver(transfer, own) : transfer->receiver;
 
-	return (!own || own == transfer->receiver ||
-		gm_transfer_wait(transfer->receiver, transfer->attempt, own,
-				 block->seqno)) &&
-	       wait_for_uses(transfer->receiver, block);
+	return receiver &&
+			       (!own || own == receiver ||
+				gm_transfer_wait(receiver, transfer->attempt,
+						 own, block->seqno)) &&
+			       wait_for_uses(receiver, block)
+		       ? receiver
+		       : NULL;
 }
 
 /* One that is being captured must not. */
@@ -75,8 +81,9 @@ static bool is_wanted(const struct gm_transfer *transfer, bool own,
 	if (transfer->is_wanted)
 		return freed->slab &&
 		       transfer->is_wanted(freed->slab, transfer->user);
-	return arena && (arena == transfer->receiver) == own && !arena->graph &&
-	       gm_arenas_mix(arena, transfer->receiver);
+	return arena && !arena->graph &&
+	       gm_arenas_in_order(arena, transfer->receiver) == own &&
+	       gm_transfer_serves(transfer, arena);
 }
 
 static bool is_enough(const struct gm_transfer *transfer, uint64_t had)
@@ -104,15 +111,15 @@ static struct gm_pending_block **take_from(struct search *search,
 	const struct gm_transfer *transfer = search->transfer;
 	size_t left = transfer->everywhere ? SIZE_MAX : GM_PENDING_LOOKS;
 	struct gm_pending_block *block;
+	struct gm_arena *receiver;
 
 	while (!search->over && left && (block = *link)) {
 		if (!is_wanted(transfer, search->own, block)) {
 			link = &block->next;
 			left--;
-		} else if (wait_for(transfer, block)) {
+		} else if ((receiver = wait_for(transfer, block))) {
 			search->had += transfer->is_wanted ? 1 : block->bytes;
-			gm_pending_end(transfer->receiver->heap, link,
-				       transfer->receiver);
+			gm_pending_end(receiver->heap, link, receiver);
 			search->over = is_enough(transfer, search->had);
 		} else {
 			search->over = true;

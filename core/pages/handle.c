@@ -45,8 +45,10 @@ static size_t most(const struct gm_handle_query *query, size_t pages)
 static uint64_t newest_completed(const struct gm_arena *arena,
 				 const struct gm_arena *busy, uint64_t newest)
 {
-	return arena == busy || newest < arena->completed ? newest
-							  : arena->completed;
+	return (busy && gm_arenas_in_order(arena, busy)) ||
+			       newest < arena->completed
+		       ? newest
+		       : arena->completed;
 }
 
 uint64_t gm_pages_seqno(const struct gm_page *page, size_t count)

@@ -30,7 +30,7 @@ struct gm_handle_query {
 	size_t least; /* of each handle */
 	size_t most;
 	uint64_t newest; /* last freed with this seqno or before it */
-	/* Of this arena, what is not completed too; NULL: of none. */
+	/* Of its stream, what is not completed too; NULL: of none. */
 	const struct gm_arena *busy;
 };
 
@@ -62,8 +62,7 @@ gpumem_status gm_pages_grow(struct gm_heap *heap, struct gm_attempt *attempt,
 uint64_t gm_pages_most_bytes(const struct gm_heap *heap);
 uint64_t gm_pages_now_bytes(struct gm_heap *heap,
 			    const struct gm_attempt *attempt,
-			    gpumem_stream stream, uint32_t fate,
-			    uint64_t driver_bytes);
+			    gpumem_stream stream, uint64_t driver_bytes);
 void gm_pages_record(const struct gm_heap *heap);
 gpumem_status gm_pages_open(struct gm_heap *heap, struct gpumem_device *peer);
 gpumem_status gm_pages_check_free(const struct gm_heap *heap,
@@ -95,9 +94,9 @@ static inline bool gm_page_pinned(const struct gm_heap *heap,
 			      (size_t)(page - heap->spans.page));
 }
 
-/* Whole handles in a free extent, of one size, completed, or of the busy arena,
- * side by side: as many pages as there are at one place, up to what is wished;
- * none: count is 0. */
+/* Whole handles in a free extent, of one size, completed, or of the busy
+ * stream, side by side: as many pages as there are at one place, up to what is
+ * wished; none: count is 0. */
 struct gm_run gm_handles_find(const struct gm_heap *heap,
 			      const struct gm_extent *extent,
 			      const struct gm_handle_query *query);
@@ -116,7 +115,7 @@ void gm_handles_clear(struct gm_heap *heap, const struct gm_run *run);
 void gm_run_leaves(const struct gm_heap *heap, const struct gm_run *run);
 void gm_run_stays(const struct gm_heap *heap, const struct gm_run *run);
 uint64_t gm_handles_whole_bytes(const struct gm_heap *heap);
-/* Of whole handles in free extents what is completed, or of the arena that may
+/* Of whole handles in free extents what is completed, or of the stream that may
  * be busy. */
 uint64_t gm_handles_completed_bytes(const struct gm_heap *heap,
 				    const struct gm_arena *busy);
@@ -142,7 +141,7 @@ struct gm_need {
 	size_t pages;		       /* so many */
 	uint64_t bytes;		       /* will be active on them */
 	const struct gm_extent *a, *b; /* not stolen from; NULL: none */
-	struct gm_arena *lender; /* lends them to itself; NULL: none does */
+	struct gm_arena *lender; /* its stream lends them to it; NULL: no */
 	bool lets_go;		 /* these two: see struct gm_plan */
 	size_t handle_pages;
 };
@@ -162,9 +161,10 @@ gpumem_status gm_handles_supply(struct gm_heap *heap,
  * many handles of the former. */
 size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 			size_t want, size_t more, struct gm_handle *handles);
-/* Lends: handles of at most `want` pages together that need->lender has in free
- * extents, completed or not, which stay mapped there: gm_stale_commit()
- * follows, or gm_stale_undo(). Returns how many. */
+/* Lends: handles of at most `want` pages together that the stream of
+ * need->lender has in free extents of any fate, completed or not, which stay
+ * mapped there: gm_stale_commit() follows, or gm_stale_undo(). Returns how
+ * many. */
 size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 		       size_t want, struct gm_handle *handles);
 /* Gives one handle of any size back, spare or out of a free extent, so that

@@ -40,27 +40,39 @@ static uint64_t range_bytes(const struct gm_heap *heap)
 	return longest;
 }
 
-/* The arena of the stream and fate, if that may lend pages to itself, or NULL.
- */
+/* An arena of the stream, if that may lend pages to itself, or NULL. */
 static const struct gm_arena *lender_of(struct gm_heap *heap,
 					const struct gm_attempt *attempt,
-					gpumem_stream stream, uint32_t fate)
+					gpumem_stream stream)
 {
 	struct gm_arena *arena =
-		gm_stale_lender(heap, gm_arena_find_fate(heap, stream, fate));
+		gm_stale_lender(heap, gm_arena_find(heap, stream));
 
 	return arena && !gm_arena_capturing(arena, attempt) ? arena : NULL;
+}
+
+/* Is the stream done with all that is free of it, of any fate? */
+static bool is_over(const struct gm_arena *lender)
+{
+	const struct gm_arena *arena = lender;
+
+	while (arena->completed == arena->seqno) {
+		arena = gm_arena_sibling(arena);
+		if (arena == lender)
+			return true;
+	}
+	return false;
 }
 
 /* What is completed, and what the stream may lend to itself besides. */
 static uint64_t movable_bytes(struct gm_heap *heap,
 			      const struct gm_attempt *attempt,
-			      gpumem_stream stream, uint32_t fate)
+			      gpumem_stream stream)
 {
-	const struct gm_arena *lender = lender_of(heap, attempt, stream, fate);
+	const struct gm_arena *lender = lender_of(heap, attempt, stream);
 	uint64_t completed = gm_handles_completed_bytes(heap, NULL), lent;
 
-	if (!lender || lender->completed == lender->seqno)
+	if (!lender || is_over(lender))
 		return completed;
 	lent = gm_handles_completed_bytes(heap, lender) - completed;
 	return completed +
@@ -75,13 +87,12 @@ uint64_t gm_pages_most_bytes(const struct gm_heap *heap)
 
 uint64_t gm_pages_now_bytes(struct gm_heap *heap,
 			    const struct gm_attempt *attempt,
-			    gpumem_stream stream, uint32_t fate,
-			    uint64_t driver_bytes)
+			    gpumem_stream stream, uint64_t driver_bytes)
 {
 	uint64_t bytes = heap->space->spare_pages * heap->page_bytes;
 
 	if (!gm_capture_would_forbid(heap, attempt, stream))
-		bytes += movable_bytes(heap, attempt, stream, fate);
+		bytes += movable_bytes(heap, attempt, stream);
 	bytes = gm_limit_beside(heap, bytes, driver_bytes);
 	return least_of(block_in(heap, bytes), range_bytes(heap));
 }

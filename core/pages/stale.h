@@ -7,7 +7,9 @@
  * maps a page at a second address (CAP_ALIAS), the same stream can have it
  * there at once, since what the stream does there comes after all that it did
  * before. The extent lends it: its addresses, still mapped, are *stale* until
- * the work is over, and are unmapped then, a hole. Other streams get nothing
+ * the work is over, and are unmapped then, a hole. That goes for all arenas of
+ * the stream, since only whole handles are lent: each is of one fate, the one
+ * that it was lent to. Other streams get nothing
  * so but what has become theirs, behind the work (order/transfer.h), nor does a
  * graph, and a stream lends nothing while it is being captured.
  *
@@ -45,7 +47,7 @@ enum { GM_STALE_HOLD = 16 };
 void gm_stale_init(struct gm_heap *heap);
 void gm_stale_fini(struct gm_heap *heap);
 
-/* The arena, if it may lend pages to itself, or NULL. */
+/* The arena, if its stream may lend pages to it, or NULL. */
 struct gm_arena *gm_stale_lender(const struct gm_heap *heap,
 				 struct gm_arena *arena);
 /* How many more pages may become stale; at the bound, as many completed ones

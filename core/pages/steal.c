@@ -42,9 +42,8 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 			      struct steal_request *request)
 {
 	const struct gm_page *page = gm_page_at(&heap->spans, run->start);
-	uint64_t seqno = request->lends
-				 ? gm_pages_seqno(page, run->count * run->pages)
-				 : 0;
+	uint64_t seqno = gm_pages_seqno(page, run->count * run->pages);
+	uint64_t there = 0;
 	gpumem_status status = gm_nodes_reserve(&heap->nodes, 2);
 
 	if (status == GPUMEM_OK &&
@@ -52,6 +51,10 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 		request->forbidden = true;
 		return GPUMEM_CAPTURING;
 	}
+	if (status == GPUMEM_OK && request->lends &&
+	    !gm_follow_number(request->need->lender, extent->arena, seqno,
+			      &there))
+		return GPUMEM_NO_HOST_MEMORY;
 	if (status == GPUMEM_OK && !request->lends) {
 		gm_run_leaves(heap, run);
 		status = gm_driver_unmap(&heap->driver, run->start, run->count,
@@ -65,7 +68,7 @@ static gpumem_status take_run(struct gm_heap *heap, struct gm_extent *extent,
 		const struct gm_handle handle = {
 			.page = page[i * run->pages].handle,
 			.pages = run->pages,
-			.seqno = seqno,
+			.seqno = there,
 			.lent = request->lends,
 			.from = run->start + i * run->pages * heap->page_bytes};
 
@@ -204,14 +207,15 @@ size_t gm_handles_steal(struct gm_heap *heap, const struct gm_need *need,
 }
 
 /* In handles of so many pages or more, of which each takes one place. */
-static void lend_from(struct gm_heap *heap, size_t pages,
-		      struct steal_request *request)
+static void lend_from(struct gm_heap *heap, const struct gm_arena *arena,
+		      size_t pages, struct steal_request *request)
 {
-	size_t want = request->want, before;
-	size_t room = gm_stale_room(heap, request->need->attempt,
-				    (want + pages - 1) / pages) *
-		      pages;
+	size_t want = request->want, before, room;
 
+	if (!arena->index.whole_pages)
+		return;
+	room = pages * gm_stale_room(heap, request->need->attempt,
+				     (want + pages - 1) / pages);
 	if (room > want)
 		room = want;
 	request->query =
@@ -222,8 +226,33 @@ static void lend_from(struct gm_heap *heap, size_t pages,
 					 .busy = request->need->lender};
 	do {
 		before = request->query.pages;
-		take_from_arena(heap, request->need->lender, request);
+		take_from_arena(heap, arena, request);
 	} while (request->query.pages && request->query.pages < before);
+}
+
+/* The lender's own first, then those of its stream's other fates. */
+static void lend(struct gm_heap *heap, size_t pages,
+		 struct steal_request *request)
+{
+	const struct gm_arena *arena = request->need->lender;
+
+	do {
+		lend_from(heap, arena, pages, request);
+		arena = gm_arena_sibling(arena);
+	} while (arena != request->need->lender);
+}
+
+/* Has the stream whole pages, of any fate? */
+static bool has_pages(const struct gm_arena *lender)
+{
+	const struct gm_arena *arena = lender;
+
+	do {
+		if (arena->index.whole_pages)
+			return true;
+		arena = gm_arena_sibling(arena);
+	} while (arena != lender);
+	return false;
 }
 
 size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
@@ -233,12 +262,12 @@ size_t gm_handles_lend(struct gm_heap *heap, const struct gm_need *need,
 		.need = need, .want = want, .handles = handles, .lends = true};
 	size_t pages = heap->space->handle_pages;
 
-	if (!need->lender || !need->lender->index.whole_pages ||
+	if (!need->lender || !has_pages(need->lender) ||
 	    gm_capture_forbids(heap, need->attempt) ||
 	    gm_arena_capturing(need->lender, need->attempt))
 		return 0;
 	for (; pages && request.want; pages /= 2)
-		lend_from(heap, pages, &request);
+		lend(heap, pages, &request);
 	count_moved(heap, want - request.want, GPUMEM_RECORD_LEND);
 	return request.have;
 }

@@ -153,13 +153,15 @@ static size_t allowed(const struct gm_heap *heap, const struct gm_need *need)
 	return below(heap, gm_budget_target(heap, need->bytes));
 }
 
-/* Has a stream other than the lender free memory? */
+/* Has a stream other than the lender's free memory? */
 static bool others_have(const struct gm_heap *heap,
 			const struct gm_arena *lender)
 {
-	const struct gm_arena *first = gm_arena_stocked(heap);
+	const struct gm_arena *arena = gm_arena_stocked(heap);
 
-	return first && (first != lender || gm_arena_stocked_after(first));
+	while (arena && gm_arenas_in_order(arena, lender))
+		arena = gm_arena_stocked_after(arena);
+	return arena;
 }
 
 /* How many pages more than that the stream is to get from others first, as far

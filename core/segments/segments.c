@@ -108,12 +108,10 @@ static uint64_t most_bytes(const struct gm_heap *heap)
 
 static uint64_t now_bytes(struct gm_heap *heap,
 			  const struct gm_attempt *attempt,
-			  gpumem_stream stream, uint32_t fate,
-			  uint64_t driver_bytes)
+			  gpumem_stream stream, uint64_t driver_bytes)
 {
 	uint64_t bytes = 0;
 
-	(void)fate; /* handles have one */
 	if (!gm_capture_would_forbid(heap, attempt, stream))
 		bytes = completed_bytes(heap);
 	return block_in(heap, gm_limit_beside(heap, bytes, driver_bytes));

@@ -150,10 +150,9 @@ uint64_t gm_space_most_bytes(const struct gm_heap *heap)
 
 uint64_t gm_space_now_bytes(struct gm_heap *heap,
 			    const struct gm_attempt *attempt,
-			    gpumem_stream stream, uint32_t fate,
-			    uint64_t driver_bytes)
+			    gpumem_stream stream, uint64_t driver_bytes)
 {
-	return heap->space->model->now_bytes(heap, attempt, stream, fate,
+	return heap->space->model->now_bytes(heap, attempt, stream,
 					     driver_bytes);
 }
 

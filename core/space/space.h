@@ -156,8 +156,7 @@ struct gm_model {
 	uint64_t (*most_bytes)(const struct gm_heap *heap);
 	uint64_t (*now_bytes)(struct gm_heap *heap,
 			      const struct gm_attempt *attempt,
-			      gpumem_stream stream, uint32_t fate,
-			      uint64_t driver_bytes);
+			      gpumem_stream stream, uint64_t driver_bytes);
 
 	struct gm_unit (*unit)(const struct gm_heap *heap,
 			       const struct gm_span *span, uintptr_t address);
@@ -267,14 +266,13 @@ struct gm_parts gm_space_parts(const struct gm_heap *heap);
 uint64_t gm_space_busy_bytes(const struct gm_heap *heap);
 
 /* How large a block can be, whatever becomes free; and how large one is that
- * can be made now for the stream, and a fate, of `driver_bytes` that the driver
- * has and of all that is unused and completed, beyond the soft limit if need
- * be. The arenas were polled. */
+ * can be made now for the stream, of `driver_bytes` that the driver has and of
+ * all that is unused and completed, beyond the soft limit if need be. The
+ * arenas were polled. */
 uint64_t gm_space_most_bytes(const struct gm_heap *heap);
 uint64_t gm_space_now_bytes(struct gm_heap *heap,
 			    const struct gm_attempt *attempt,
-			    gpumem_stream stream, uint32_t fate,
-			    uint64_t driver_bytes);
+			    gpumem_stream stream, uint64_t driver_bytes);
 
 /* check_parts.c: compares what the walk found with gm_space_parts(), and what
  * blocks and caches have with `reserved`. */

@@ -219,6 +219,8 @@ lib_tests = \
 	tests/unit/lib/sleep_fates \
 	tests/unit/lib/sleep_limit \
 	tests/unit/lib/sleep_oom \
+	tests/unit/lib/sleep_order \
+	tests/unit/lib/sleep_order_random \
 	tests/unit/lib/sleep_others \
 	tests/unit/lib/sleep_pinned \
 	tests/unit/lib/sleep_random \

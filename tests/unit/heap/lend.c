@@ -139,14 +139,14 @@ static void test_promise(void)
 	begin();
 	block_give(arena, lend(4));
 	heap.space->stale.most = heap.space->stale.handles;
-	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0, 0), 0,
+	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0), 0,
 		"with no place, nothing is promised of what is busy");
 	heap.space->stale.most += 2;
-	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0, 0), 2 * PAGE,
+	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0), 2 * PAGE,
 		"with two places, two pages");
 	hold_end(&hold, stream);
 	gm_arena_poll(arena, NULL, true);
-	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0, 0), 4 * PAGE,
+	is_uint(gm_space_now_bytes(&heap, NULL, stream, 0), 4 * PAGE,
 		"all of them when they are over");
 	end(false);
 }

@@ -146,13 +146,11 @@ static void test_inside(void)
 	end(pool);
 }
 
-/* What a thread keeps ready is of no fate, and what lies behind a block of one
- * is not for another. */
+/* What a thread keeps ready is of no fate. */
 static void test_reuse(void)
 {
 	gpumem_pool *pool;
-	void *ptr, *young, *next;
-	size_t usable;
+	void *ptr, *young;
 
 	begin();
 	pool = new_pool(0);
@@ -169,10 +167,23 @@ static void test_reuse(void)
 	must(gpumem_free(young, NULL));
 	young = tagged_block(pool, MIB, tags[0], NULL);
 	each_sleeps(pool, 1, "its own again");
+	end(pool);
+}
 
+/* What lies behind a block of one is not for another. */
+static void test_behind(void)
+{
+	gpumem_pool *pool;
+	void *ptr, *next;
+	size_t usable;
+
+	begin();
+	pool = new_pool(0);
 	ptr = new_block(pool, 2 * MIB, NULL);
 	next = tagged_block(pool, MIB, tags[1], NULL);
 	(void)tagged_block(pool, MIB, tags[1], NULL);
+	is_uint((uintptr_t)next - (uintptr_t)ptr, 2 * MIB,
+		"one behind another");
 	must(gpumem_free(next, NULL));
 	said(gpumem_resize(ptr, 2 * MIB + 512 * KIB, NULL, &usable),
 	     GPUMEM_BUSY, "free");
@@ -300,6 +311,7 @@ int main(void)
 	}
 	test_inside();
 	test_reuse();
+	test_behind();
 	test_short();
 	test_apart_again();
 	test_parts();
