@@ -194,7 +194,9 @@ void gm_heap_go(struct gm_heap *heap);
  * GM_ARENA_LOOKS if everywhere. */
 void gm_heap_transfer(struct gm_arena *receiver,
 		      const struct gm_attempt *attempt, bool everywhere);
-/* The first part of it alone: so many arenas are looked at. */
+/* The first part of it alone, whatever their fate: so many arenas are looked
+ * at.
+ */
 void gm_heap_reap(struct gm_arena *receiver, const struct gm_attempt *attempt,
 		  size_t most);
 /* gm_arena_drop(), with the arena's slabs. */

@@ -42,28 +42,27 @@ static void inherit(struct gm_arena *receiver, const struct gm_attempt *attempt,
 	move_blocks(receiver, from);
 }
 
-/* With no host memory for the slabs of the receiver they stay for now. */
+/* With no host memory for the receiver, or its slabs, they stay for now. */
 void gm_heap_reap(struct gm_arena *receiver, const struct gm_attempt *attempt,
 		  size_t most)
 {
 	struct gm_heap *heap = receiver->heap;
-	struct gm_arena *arena = heap->order->dropped, *next;
+	struct gm_arena *arena = heap->order->dropped, *next, *heir;
 
 	/* The stream of a growth under way may go meanwhile. */
 	if (!gm_growth_none(heap))
 		return;
-	for (; arena && most; arena = next) {
+	for (; arena && most--; arena = next) {
 		next = arena->next_dropped;
-		if (!gm_arenas_mix(arena, receiver))
-			continue;
-		most--;
 		gm_arena_poll(arena, attempt, false);
-		if (arena->completed != arena->seqno ||
-		    gm_slabs_make(receiver) != GPUMEM_OK)
+		if (arena->completed != arena->seqno)
+			continue;
+		heir = gm_arena_receiver(receiver, arena);
+		if (!heir || gm_slabs_make(heir) != GPUMEM_OK)
 			continue;
 		/* Whose a block is, other threads look up without a lock. */
 		gm_locals_stop(heap);
-		inherit(receiver, attempt, arena);
+		inherit(heir, attempt, arena);
 		gm_locals_go(heap);
 		gm_slabs_fini(arena);
 		gm_arena_fini(arena);

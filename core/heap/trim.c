@@ -27,27 +27,19 @@ static void drain(struct gm_heap *heap)
 	gm_slabs_purge_all(heap);
 }
 
-static bool has_fate(const struct gm_heap *heap, uint32_t fate)
-{
-	const struct gm_arena *arena = heap->order->arenas;
-
-	while (arena && arena->fate != fate)
-		arena = arena->next;
-	return arena;
-}
-
-/* The same of each fate; where they mix the streams have joined all. */
+/* The same of the other fates: it costs what is free, however many there are.
+ */
 static void join_fates(struct gm_heap *heap, struct gm_arena *receiver)
 {
-	uint32_t count = atomic_load(&gm_tag_count);
-	struct gm_arena *of;
+	struct gm_arena *arena = gm_arena_stocked(heap), *of;
 
-	if (!heap->order->apart || heap->order->mixed)
-		return;
-	for (uint32_t fate = 1; fate <= count; fate++)
-		if (has_fate(heap, fate) &&
-		    gm_arena_of_fate(receiver, fate, &of) == GPUMEM_OK)
-			gm_heap_transfer(of, NULL, true);
+	for (; arena; arena = gm_arena_stocked_after(arena)) {
+		if (gm_arenas_in_order(arena, receiver))
+			continue;
+		of = gm_arena_receiver(receiver, arena);
+		if (of && of != receiver)
+			gm_transfer_all_of(of, NULL, arena);
+	}
 }
 
 /* A page may be free in two parts that belong to two streams. */

@@ -77,6 +77,15 @@ bool gm_arenas_mix(const struct gm_arena *a, const struct gm_arena *b)
 	return a->fate == b->fate || a->heap->order->mixed;
 }
 
+struct gm_arena *gm_arena_receiver(struct gm_arena *receiver,
+				   const struct gm_arena *of)
+{
+	if (!gm_arenas_mix(receiver, of) &&
+	    gm_arena_of_fate(receiver, of->fate, &receiver) != GPUMEM_OK)
+		return NULL;
+	return receiver;
+}
+
 /* What else the driver may say is no reason to refuse a stream. */
 static gpumem_status check_stream(struct gm_heap *heap, gpumem_stream stream)
 {

@@ -146,6 +146,10 @@ static inline bool gm_arenas_in_order(const struct gm_arena *a,
 }
 /* May what is free of one become the other's, as far as fates go? */
 bool gm_arenas_mix(const struct gm_arena *a, const struct gm_arena *b);
+/* Whose what is free of the other becomes on the receiver's stream: its own, or
+ * its sibling's of that fate. NULL: no host memory. */
+struct gm_arena *gm_arena_receiver(struct gm_arena *receiver,
+				   const struct gm_arena *of);
 /* check_fates.c, as extent/check.h has it: no handle is of two fates, unless
  * they mix. */
 gpumem_status gm_check_fates(const struct gm_heap *heap);

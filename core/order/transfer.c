@@ -27,17 +27,6 @@ bool gm_transfer_serves(const struct gm_transfer *transfer,
 	return transfer->pages || gm_arenas_mix(transfer->receiver, of);
 }
 
-struct gm_arena *gm_transfer_receiver(const struct gm_transfer *transfer,
-				      const struct gm_arena *of)
-{
-	struct gm_arena *receiver = transfer->receiver;
-
-	if (!gm_arenas_mix(receiver, of) &&
-	    gm_arena_of_fate(receiver, of->fate, &receiver) != GPUMEM_OK)
-		return NULL;
-	return receiver;
-}
-
 /* The oldest event that covers it, since most of that work may be over by now.
  * The last fence of a dropped stream is there already. */
 bool gm_transfer_wait(struct gm_arena *receiver,

@@ -114,9 +114,6 @@ bool gm_transfer_pending(const struct gm_transfer *transfer, bool own);
 /* Is what is free of the arena, or pending, of use for it? */
 bool gm_transfer_serves(const struct gm_transfer *transfer,
 			const struct gm_arena *of);
-/* Whose it becomes. NULL: no host memory. */
-struct gm_arena *gm_transfer_receiver(const struct gm_transfer *transfer,
-				      const struct gm_arena *of);
 
 /* An extent that is in no index becomes the receiver's, which comes after all
  * work on it by now. Returns what it is part of then. */

@@ -224,7 +224,7 @@ static struct gm_arena *wait_for(const struct gm_transfer *transfer,
 	if (gm_capture_forbids(receiver->heap, transfer->attempt) ||
 	    gm_arena_capturing(receiver, transfer->attempt))
 		return NULL;
-	receiver = gm_transfer_receiver(transfer, extent->arena);
+	receiver = gm_arena_receiver(receiver, extent->arena);
 	return receiver && gm_transfer_wait(receiver, transfer->attempt,
 					    extent->arena, extent->seqno)
 		       ? receiver

@@ -40,7 +40,8 @@ static struct gm_arena *wait_for(const struct gm_transfer *transfer,
 {
 	struct gm_arena *own = gm_freed_arena(&block->freed);
 	struct gm_arena *receiver =
-		own ? gm_transfer_receiver(transfer, own) : transfer->receiver;
+		own ? gm_arena_receiver(transfer->receiver, own)
+		    : transfer->receiver;
 
 	return receiver &&
 			       (!own || own == receiver ||
