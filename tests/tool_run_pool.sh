@@ -45,7 +45,8 @@ done
 name="contexts that do not mix"
 FAKECUDA_STRICT=1 kept "$scratch/cases" context_ends
 name="another library's wrappers"
-kept "$scratch/cases" unknown_variant "$scratch/next.so"
+kept env -u GPUMEM_PLUGIN_PATH -u GPUMEM_BACKEND "$scratch/cases" \
+	unknown_variant "$scratch/next.so"
 json_is "[p['stopped'] for p in d['processes']]" "['cuStreamCreate']" \
 	"are what stops it"
 name="a stream that records for graphics"

@@ -43,7 +43,7 @@ all="serves waits_for_the_stream another_stream_frees streams_of_threads stream_
 	freed_at_once others_blocks captured another_context attributes thresholds
 	ends_with_blocks most most_of_threads passes_on of_another_use devices faults peers
 	peers_first described trims resets
-	released forks clears lost_device shut_down lagging"
+	released forks clears many_streams lost_device shut_down lagging"
 for name in $all; do
 	served $name $name
 done

@@ -213,6 +213,7 @@ void unknown_variant(void)
 {
 	void *library = dlopen(other, RTLD_NOW), *found;
 	uint64_t frees = driver_frees();
+	address block;
 	Dl_info info;
 
 	release(alloc(MIB));
@@ -224,4 +225,8 @@ void unknown_variant(void)
 	/* What was kept goes too. */
 	release(alloc(MIB));
 	TRUE(driver_frees() == frees + 2);
+	/* And nothing is served. */
+	OK(cu.cuMemAllocAsync(&block, MIB, NULL));
+	OK(cu.cuMemFreeAsync(block, NULL));
+	TRUE(cu.calls("cuMemAllocAsync") == 1);
 }

@@ -87,6 +87,7 @@ uint64_t used_bytes(void);
 	X(released)                                                            \
 	X(forks)                                                               \
 	X(clears)                                                              \
+	X(many_streams)                                                        \
 	X(lost_device)                                                         \
 	X(shut_down)                                                           \
 	X(otherwise)                                                           \

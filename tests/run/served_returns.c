@@ -222,6 +222,20 @@ void clears(void)
 	TRUE(passed_on() == 0);
 }
 
+/* More than those of which what is kept waits for each. */
+void many_streams(void)
+{
+	void *stream = NULL;
+
+	for (int i = 0; i < 300; i++) {
+		stream = stream_new();
+		give(take(MIB, stream), stream);
+	}
+	OK(cu.cuStreamDestroy_v2(stream));
+	give(take(MIB, NULL), NULL);
+	TRUE(passed_on() == 0);
+}
+
 /* After a kernel's wrong access the driver says so, of each call. */
 void lost_device(void)
 {

@@ -21,7 +21,7 @@ static void add(CUstream stream)
 	ok = ok && !state->epochs.broken;
 	preload_unlock(state);
 	if (!ok)
-		preload_stop("cuStreamCreate");
+		preload_stop_keeping("cuStreamCreate");
 }
 
 /* The others are those that the legacy stream waits for. */
@@ -67,7 +67,7 @@ static void before_destroy(CUstream stream)
 	broken = state->epochs.broken;
 	preload_unlock(state);
 	if (broken)
-		preload_stop("cuStreamDestroy");
+		preload_stop_keeping("cuStreamDestroy");
 	preload_leave();
 }
 

@@ -100,8 +100,11 @@ void preload_note_locked(struct preload_state *state, enum ledger_api api,
 
 /* Any time, without the mutex: nothing is kept from now on, because of that
  * function of the driver, or that tool, which has to be a constant. */
-void preload_stop(const char *why);
+void preload_stop_keeping(const char *why);
 bool preload_stopped(void);
+/* The same, and nothing is served: what the program does is not all seen. */
+void preload_stop(const char *why);
+bool preload_blind(void);
 
 /* The next dlsym() after ours, called so that it sees this library as its
  * caller. */

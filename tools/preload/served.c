@@ -19,7 +19,7 @@ bool served_inside(void)
 
 bool served_is_on(void)
 {
-	return preload_pooling() && !preload_stopped();
+	return preload_pooling() && !preload_blind();
 }
 
 /* ---- who is inside ---------------------------------------------------------

@@ -62,7 +62,7 @@ void served_init(void);
 bool served_open_library(const char **why_out);
 
 /* Whether new blocks may be served in this process: by --adopt, and until
- * streams are no longer known. */
+ * streams begin or end unseen. That there are many is no reason. */
 bool served_is_on(void);
 
 /* Calls of the library's for that device follow; waits while one is opened or

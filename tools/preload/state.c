@@ -27,6 +27,7 @@ static struct limit_value limit;
 static struct preload_state *_Atomic page;
 static _Atomic uint64_t notes[PRELOAD_APIS][LEDGER_NOTES];
 static const char *_Atomic stopped_by; /* NULL: it is not */
+static _Atomic bool blind;	       /* so that nothing is served, either */
 static _Atomic bool spoken; /* by gpumem_run_tell(), or in a parent's process */
 PRELOAD_LOCAL unsigned depth;
 PRELOAD_LOCAL int cancel_state; /* of the program */
@@ -107,9 +108,10 @@ static void look_for_sanitizer(void)
 {
 	const char *none = NULL;
 
-	if (pooling && hook_file_is_loaded("libsanitizer-collection.so"))
-		atomic_compare_exchange_strong(&stopped_by, &none,
-					       "compute-sanitizer");
+	if (!pooling || !hook_file_is_loaded("libsanitizer-collection.so"))
+		return;
+	atomic_store(&blind, true);
+	atomic_compare_exchange_strong(&stopped_by, &none, "compute-sanitizer");
 }
 
 static struct preload_state *state_make(void)
@@ -246,7 +248,7 @@ struct ledger *preload_ledger(struct preload_state *state, enum ledger_api api)
 	return state->ledgers[api];
 }
 
-void preload_stop(const char *why)
+void preload_stop_keeping(const char *why)
 {
 	struct preload_state *state = state_get();
 	const char *none = NULL;
@@ -256,6 +258,12 @@ void preload_stop(const char *why)
 	pthread_mutex_lock(&state->mutex);
 	write_stop(state);
 	pthread_mutex_unlock(&state->mutex);
+}
+
+void preload_stop(const char *why)
+{
+	atomic_store(&blind, true);
+	preload_stop_keeping(why);
 }
 
 /* For what is loaded into the program with this library in mind: a sentence of
@@ -283,4 +291,9 @@ void gpumem_run_tell(const char *text)
 bool preload_stopped(void)
 {
 	return atomic_load(&stopped_by);
+}
+
+bool preload_blind(void)
+{
+	return atomic_load(&blind);
 }
