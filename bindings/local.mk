@@ -129,6 +129,7 @@ EXTRA_DIST += \
 	bindings/python/tests/test_torch_forked.py \
 	bindings/python/tests/test_torch_memory_saver.py \
 	bindings/python/tests/test_torch_pinned.py \
+	bindings/python/tests/test_torch_plug.py \
 	bindings/python/tests/test_torch_prebuilt.py \
 	bindings/python/tests/test_torch_shared.py \
 	bindings/python/tests/test_torch_sleep.py \

@@ -314,7 +314,7 @@ done
 
 real=$(with_package torch)
 for module in test_torch_subclass test_torch_current test_torch_pinned test_torch_shared \
-	test_torch_forked test_torch_failing test_torch_sleep \
+	test_torch_forked test_torch_failing test_torch_sleep test_torch_plug \
 	test_torch_memory_saver test_vllm; do
 	what="$module in a PyTorch for CUDA"
 	if [ -n "$real" ]; then
