@@ -206,6 +206,7 @@ nobase_dist_doc_DATA = CONTRIBUTING.md LICENSE NEWS.md README.md \
 	docs/decisions/README.md \
 	docs/lab/04-virtual-memory-moving-pages.md \
 	docs/lab/06-without-virtual-memory.md \
+	docs/lab/08-a-huge-block-for-each-of-many-threads.md \
 	docs/lab/15-how-large-a-handle-is.md \
 	docs/lab/26-peaks-of-several-streams-and-threads.md \
 	docs/lab/42-memory-of-many-streams.md \
