@@ -220,6 +220,7 @@ lib_tests = \
 	tests/unit/lib/sleep_limit \
 	tests/unit/lib/sleep_oom \
 	tests/unit/lib/sleep_order \
+	tests/unit/lib/sleep_order_faults \
 	tests/unit/lib/sleep_order_random \
 	tests/unit/lib/sleep_others \
 	tests/unit/lib/sleep_pinned \
