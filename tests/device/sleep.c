@@ -8,9 +8,10 @@
  * 1 KiB to 1 GiB to pinned memory that is retained; 8 GiB to ordinary memory,
  * and to such that is retained; 64 GiB that are dropped; 10 GiB among 90 GiB
  * that are free; 2 GiB of which each 64 KiB lie between as much that is free.
- * With an argument also 8 GiB to a file in that folder. It decides nothing but
- * the content and what the device has. Takes a minute and a half, 101 GiB of
- * device memory and 40 GiB of the host's. Built and run by tests/device/run.sh.
+ * With an argument also 8 GiB to a file in that folder; with a second one only
+ * so many GiB, retained. It decides nothing but the content and what the device
+ * has. Takes a minute and a half, 101 GiB of device memory and 40 GiB of the
+ * host's. Built and run by tests/device/run.sh.
  */
 #include "sleep_parts.h"
 
@@ -355,6 +356,22 @@ static void test_sparse(const char *what, int blocks, size_t bytes, int nth)
 	free_all();
 }
 
+static void test_all(const char *folder)
+{
+	tell_parts();
+	test_turns("8 GiB, retained", 8 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 3);
+	test_turns("32 GiB, retained", 32 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 2);
+	test_drop();
+	test_sparse("10 GiB of 100", 100, GIB, 10);
+	test_sparse("2 GiB of 4, in runs of 64 KiB", 65536, 64 << 10, 2);
+	test_turns("8 GiB, pageable", 8 * GIB, GPUMEM_SLEEP_PAGEABLE, NULL, 2);
+	test_turns("8 GiB, pageable, retained", 8 * GIB,
+		   GPUMEM_SLEEP_PAGEABLE | GPUMEM_SLEEP_RETAIN, NULL, 3);
+	if (folder)
+		test_turns("8 GiB, a file", 8 * GIB, GPUMEM_SLEEP_RETAIN,
+			   folder, 2);
+}
+
 int main(int argc, char **argv)
 {
 	(void)start_cuda();
@@ -365,18 +382,11 @@ int main(int argc, char **argv)
 	CALL(cuMemHostAlloc(&pinned, piece, 0));
 	must(gpumem_device_open("cuda:0", &device));
 	must(gpumem_pool_create(device, NULL, &pool));
-	tell_parts();
-	test_turns("8 GiB, retained", 8 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 3);
-	test_turns("32 GiB, retained", 32 * GIB, GPUMEM_SLEEP_RETAIN, NULL, 2);
-	test_drop();
-	test_sparse("10 GiB of 100", 100, GIB, 10);
-	test_sparse("2 GiB of 4, in runs of 64 KiB", 65536, 64 << 10, 2);
-	test_turns("8 GiB, pageable", 8 * GIB, GPUMEM_SLEEP_PAGEABLE, NULL, 2);
-	test_turns("8 GiB, pageable, retained", 8 * GIB,
-		   GPUMEM_SLEEP_PAGEABLE | GPUMEM_SLEEP_RETAIN, NULL, 3);
-	if (argc > 1)
-		test_turns("8 GiB, a file", 8 * GIB, GPUMEM_SLEEP_RETAIN,
-			   argv[1], 2);
+	if (argc > 2)
+		test_turns("retained", strtoull(argv[2], NULL, 10) * GIB,
+			   GPUMEM_SLEEP_RETAIN, NULL, 2);
+	else
+		test_all(argc > 1 ? argv[1] : NULL);
 	must(gpumem_pool_check(pool));
 	must(gpumem_pool_destroy(pool, 0));
 	must(gpumem_device_close(device));
