@@ -16,7 +16,7 @@ static void begin_work(void);
 static bool working(void);
 static void end_work(void);
 
-enum { BLOCKS = 2560 };
+enum { BLOCKS = 320 }; /* of 32 MiB: handles are of no more than two */
 
 static gpumem_pool *pool;
 static void *block[BLOCKS];
@@ -24,7 +24,7 @@ static void *block[BLOCKS];
 static void fill_pool(void)
 {
 	for (int i = 0; i < BLOCKS; i++)
-		must(gpumem_alloc(pool, 4 * MIB, NULL, &block[i]));
+		must(gpumem_alloc(pool, 32 * MIB, NULL, &block[i]));
 }
 
 /* Every second block is free: no large one fits but by moving pages. */
