@@ -528,11 +528,16 @@ class Buffers(unittest.TestCase):
             none = sys.getrefcount(None) if sys.version_info < (3, 12) else 0
             return sys.getrefcount(self.pool), sys.getallocatedblocks(), none
 
+        def grown():
+            before, after = counts(), counts()
+            return [abs(x - y) for x, y in zip(before, after)]
+
         counts()  # which fills what Python keeps
-        before, after = counts(), counts()
-        self.assertEqual(after[0], before[0])
-        self.assertLess(abs(after[1] - before[1]), 100)
-        self.assertLess(abs(after[2] - before[2]), 100)
+        # What other tests have left behind may take or leave some, but not each time.
+        pool, blocks, none = map(min, zip(*(grown() for _ in range(3))))
+        self.assertEqual(pool, 0)
+        self.assertLess(blocks, 100)
+        self.assertLess(none, 100)
 
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork()")
     def test_a_forked_child_is_told(self):
