@@ -7,8 +7,8 @@ those of TensorFlow's free what they trained, by gpumem.tensorflow.enable().
 Not before: a program may fork until then, and none of what it imports is imported
 earlier. Where the pool cannot be had, PyTorch's cache is off, as the variable says
 that gpumem-run set, and the report says why. The folder leaves sys.path again, and
-the sitecustomize that it hides runs. Nothing is printed. That is all that a Python 2
-reads of it, too, so there is nothing here that it cannot parse.
+the sitecustomize that it hides runs. Nothing is printed. A Python 2 runs that one and
+nothing more, so there is no syntax here that it cannot parse.
 """
 
 import importlib

@@ -100,27 +100,20 @@ CUresult wrap_cuGraphAddNode(CUgraphNode *node_out, CUgraph graph,
 	return result;
 }
 
-CUresult wrap_cuGraphAddNode_v2(CUgraphNode *node_out, CUgraph graph,
-				const CUgraphNode *needs, const void *edges,
-				size_t count, void *params)
-{
-	CUresult result = REAL(cuGraphAddNode_v2)(node_out, graph, needs, edges,
-						  count, params);
+#define ADD_NODE(name)                                                         \
+	CUresult wrap_##name(CUgraphNode *node_out, CUgraph graph,             \
+			     const CUgraphNode *needs, const void *edges,      \
+			     size_t count, void *params)                       \
+	{                                                                      \
+		CUresult result = REAL(name)(node_out, graph, needs, edges,    \
+					     count, params);                   \
+                                                                               \
+		added_any(result, params);                                     \
+		return result;                                                 \
+	}
 
-	added_any(result, params);
-	return result;
-}
-
-CUresult wrap_cuGraphAddNode_v3(CUgraphNode *node_out, CUgraph graph,
-				const CUgraphNode *needs, const void *edges,
-				size_t count, void *params)
-{
-	CUresult result = REAL(cuGraphAddNode_v3)(node_out, graph, needs, edges,
-						  count, params);
-
-	added_any(result, params);
-	return result;
-}
+ADD_NODE(cuGraphAddNode_v2)
+ADD_NODE(cuGraphAddNode_v3)
 
 /* ---- what the driver has reserved ------------------------------------------
  */

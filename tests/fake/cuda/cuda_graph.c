@@ -236,24 +236,16 @@ CUresult cuGraphAddNode(CUgraphNode *node_out, CUgraph graph,
 	FAKE_CALL(cuGraphAddNode, add_any(node_out, graph, params));
 }
 
-CUresult cuGraphAddNode_v2(CUgraphNode *node_out, CUgraph graph,
-			   const CUgraphNode *needs,
-			   const CUgraphEdgeData *edges, size_t count,
-			   CUgraphNodeParams *params)
-{
-	(void)needs;
-	(void)edges;
-	(void)count;
-	FAKE_CALL(cuGraphAddNode_v2, add_any(node_out, graph, params));
-}
+#define ADD_NODE(name)                                                         \
+	CUresult name(CUgraphNode *node_out, CUgraph graph,                    \
+		      const CUgraphNode *needs, const CUgraphEdgeData *edges,  \
+		      size_t count, CUgraphNodeParams *params)                 \
+	{                                                                      \
+		(void)needs;                                                   \
+		(void)edges;                                                   \
+		(void)count;                                                   \
+		FAKE_CALL(name, add_any(node_out, graph, params));             \
+	}
 
-CUresult cuGraphAddNode_v3(CUgraphNode *node_out, CUgraph graph,
-			   const CUgraphNode *needs,
-			   const CUgraphEdgeData *edges, size_t count,
-			   CUgraphNodeParams *params)
-{
-	(void)needs;
-	(void)edges;
-	(void)count;
-	FAKE_CALL(cuGraphAddNode_v3, add_any(node_out, graph, params));
-}
+ADD_NODE(cuGraphAddNode_v2)
+ADD_NODE(cuGraphAddNode_v3)
